@@ -1,0 +1,11 @@
+/* What this processor can do, as a mask; kernels are chosen by a pure function of it. */
+#ifndef NP_CPU_H
+#define NP_CPU_H
+
+#include <stdint.h>
+
+#define NP_CPU_AVX2_FMA 1u
+
+uint32_t np_cpu_mask(void);
+
+#endif /* NP_CPU_H */

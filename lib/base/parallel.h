@@ -1,0 +1,23 @@
+/* Worker threads of a context. */
+#ifndef NP_PARALLEL_H
+#define NP_PARALLEL_H
+
+#include "base/ctx.h"
+
+#define NP_MAX_THREADS 256
+
+typedef void (*np_task_fn)(void *arg, int64_t item, int32_t worker);
+
+/*
+ * task(arg, item, worker) for every item 0..n-1, in any order, on all threads of ctx, or in order
+ * on the calling thread if ctx is NULL. worker is 0..np_threads(ctx)-1 and 0 is the caller. Returns
+ * when all are done.
+ */
+void np_parallel(npagg_ctx *ctx, int64_t n, np_task_fn task, void *arg);
+
+int32_t np_threads(const npagg_ctx *ctx);
+
+npagg_status np_pool_create(npagg_ctx *ctx, int32_t threads, np_pool **out);
+void np_pool_destroy(np_memory mem, np_pool *pool);
+
+#endif /* NP_PARALLEL_H */

@@ -1,0 +1,79 @@
+/*
+ * Loops over the rows of a block: the only code whose cost grows with N D. They know no
+ * distribution, own no memory and cannot fail.
+ *
+ * A block is a few rows that stay in cache while all of a pass's kernels run over them. Vectors
+ * over dimensions and everything summed over rows are double in both precisions.
+ *
+ * kernel_ref.c is the definition: plain C, all arithmetic in double. The others compute in `real`,
+ * sum at most NP_BLOCK_ROWS rows in `real` before they add to a double, and for float want numbers
+ * of moderate size (np_tame in tame.h): outside of that the reference does the work.
+ */
+#ifndef NP_KERNEL_H
+#define NP_KERNEL_H
+
+#include <stdint.h>
+
+#include "base/real.h"
+
+#define NP_BLOCK_ROWS 64 /* a block has at most so many rows */
+#define NP_PUSH_TERMS 4  /* and a push at most so many terms */
+
+typedef struct NP_REAL(np_block) {
+    int64_t n, d;
+    const real *m;      /* [.,d]: rows of the set */
+    const int64_t *row; /* [n]: rows of m that are in the block */
+    const real *lam;    /* [n,d]: 1/v of those rows */
+} NP_REAL(np_block);
+#define np_block NP_REAL(np_block)
+
+/* What a fill saw: bad if a v or 1/v was not positive and finite or an m not finite. The rest is
+ * kept for float only. */
+typedef struct np_range {
+    double v_min, v_max, m_max; /* smallest and largest v, largest |m| */
+    int32_t bad;
+} np_range;
+
+/* One sweep's share of a row's gradient, see push. */
+typedef struct NP_REAL(np_term) {
+    const double *dh, *dL, *E, *V; /* [d] */
+    const real *a, *b;             /* [n] */
+} NP_REAL(np_term);
+#define np_term NP_REAL(np_term)
+
+typedef struct NP_REAL(np_kernels) {
+    /* lam [n,d] = 1/v for the rows of the block (whose own lam is not read); range, if not NULL, is
+     * widened. */
+    void (*fill)(const np_block *block, const real *v, real *lam, np_range *range);
+
+    /* (S1), (S2) about a centre: L [d] += sum_i c_i lam_i,  h [d] += sum_i c_i lam_i (m_i -
+     * centre). c [n]. */
+    void (*sums)(const np_block *block, const real *c, const double *centre, double *L, double *h);
+
+    /* (R1): q [n] = sum_d lam ((m - E)^2 + V). */
+    void (*quad)(const np_block *block, const double *E, const double *V, double *q);
+
+    /* (A8): s [n] = sum_d lam (dL + dh (m - E)). */
+    void (*dot)(const np_block *block, const double *E, const double *dL, const double *dh,
+                double *s);
+
+    /*
+     * (A6), (A7), (A10): over the terms, with x = m - E,
+     *   dm += lam sum (a dh + b x),   dlam = sum (a (dL + dh x) + b/2 (x^2 + V)),   dv -= lam^2
+     * dlam + c lam. The last is the gradient of c_i sum_d log lam_i. c [n]; dm, dv like m, indexed
+     * by row; either may be NULL.
+     */
+    void (*push)(const np_block *block, int64_t n_terms, const np_term *terms, const real *c,
+                 real *dm, real *dv);
+} NP_REAL(np_kernels);
+#define np_kernels NP_REAL(np_kernels)
+
+/* The best table for a CPU mask (base/cpu.h); mask 0 gives the reference. */
+const np_kernels *NP_REAL(np_kernels_choose)(uint32_t cpu);
+
+extern const np_kernels NP_REAL(np_kernels_ref);
+#ifdef NP_HAVE_AVX2
+extern const np_kernels NP_REAL(np_kernels_avx2);
+#endif
+
+#endif /* NP_KERNEL_H */

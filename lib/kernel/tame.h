@@ -1,0 +1,42 @@
+/*
+ * When float arithmetic will do. With 1/v <= 2^20, |m|, |E| <= 2^20, row coefficients <= 2^20, V,
+ * |dh| <= 2^30 and |dL| <= 2^40 no intermediate of a float kernel exceeds 2^122 (the largest is
+ * lam^2 a dh x in push). Anything beyond, and NaN, goes through the reference kernels, whose
+ * arithmetic is in double. Doubles are always tame.
+ */
+#ifndef NP_TAME_H
+#define NP_TAME_H
+
+#include <math.h>
+#include <stdint.h>
+
+#include "kernel/kernel.h"
+
+#define NP_TAME_ROW 0x1p20   /* 1/v, |m|, |E|, coefficients of a row */
+#define NP_TAME_WIDTH 0x1p30 /* V, |dh| */
+#define NP_TAME_DL 0x1p40    /* |dL| */
+
+static inline int np_tame_range(const np_range *range)
+{
+    return NP_REAL_BITS == 64 || (range->v_min >= 1 / NP_TAME_ROW && range->v_max <= 0x1p60 &&
+                                  range->m_max <= NP_TAME_ROW);
+}
+
+/* |x_j| <= top for all j; false for NaN. */
+static inline int np_tame(int64_t n, const double *x, double top)
+{
+    int tame = 1;
+    for (int64_t j = 0; NP_REAL_BITS == 32 && j < n; j++)
+        tame &= fabs(x[j]) <= top;
+    return tame;
+}
+
+static inline int np_tame_rows(int64_t n, const real *x)
+{
+    int tame = 1;
+    for (int64_t i = 0; NP_REAL_BITS == 32 && i < n; i++)
+        tame &= fabs((double)x[i]) <= NP_TAME_ROW;
+    return tame;
+}
+
+#endif /* NP_TAME_H */

@@ -1,0 +1,121 @@
+#include "pgm/params.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/rng.h"
+#include "kernel/special.h"
+
+/* x -> value of one field; the index of the first number that has none, or -1. */
+static int64_t constrain(const np_field *field, int64_t n, const real *x, double *value)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const int is_log = field->transform == NP_LOG || field->transform == NP_LOGVAR;
+        value[i] = is_log ? exp((double)x[i]) : (double)x[i];
+        if (!isfinite(value[i]) || (is_log && !isnormal(1 / value[i])))
+            return i;
+    }
+    if (field->transform == NP_LOGITS) {
+        const double sum = np_log_sum_exp(n, value);
+        for (int64_t i = 0; i < n; i++)
+            value[i] -= sum;
+    }
+    return -1;
+}
+
+npagg_status NP_REAL(np_pgm_load)(npagg_ctx *ctx, const npagg_prior *prior, const real *params,
+                                  double *value, np_pgm *pgm)
+{
+    int64_t offset, count;
+    const np_field *field;
+    for (int32_t i = 0; (field = np_prior_field(prior, i, &offset, &count)); i++) {
+        const int64_t bad = constrain(field, count, params + offset, value + offset);
+        if (bad >= 0)
+            return np_fail(ctx, NPAGG_E_NUMERIC,
+                           "params[%" PRId64 "] (%s[%" PRId64 "]) = %g, want finite%s",
+                           offset + bad, field->name, bad, (double)params[offset + bad],
+                           field->transform == NP_PLAIN ? "" : " with a finite exponential");
+    }
+    *pgm = (np_pgm){prior, prior->d, prior->k, offset, value};
+    return NPAGG_OK;
+}
+
+/* value -> gradient of x from the gradient np_transform names, in place of the latter. */
+static void chain_logits(int64_t n, const double *log_pi, const double *g, real *dx)
+{
+    double total = 0;
+    for (int64_t i = 0; i < n; i++)
+        total += g[i];
+    for (int64_t i = 0; i < n; i++)
+        dx[i] = np_saturate((double)dx[i] + (g[i] - exp(log_pi[i]) * total));
+}
+
+static double chain_one(np_transform transform, double value, double g)
+{
+    switch (transform) {
+    case NP_LOGVAR:
+        return -g / value;
+    case NP_LOG:
+        return g * value;
+    default:
+        return g;
+    }
+}
+
+void NP_REAL(np_pgm_chain)(const np_pgm *pgm, const double *grad, real *dparams)
+{
+    int64_t offset, count;
+    const np_field *field;
+    for (int32_t f = 0; (field = np_prior_field(pgm->prior, f, &offset, &count)); f++) {
+        const double *value = pgm->value + offset, *g = grad + offset;
+        real *dx = dparams + offset;
+        if (field->transform == NP_LOGITS) {
+            chain_logits(count, value, g, dx);
+            continue;
+        }
+        for (int64_t i = 0; i < count; i++)
+            dx[i] = np_saturate((double)dx[i] + chain_one(field->transform, value[i], g[i]));
+    }
+}
+
+npagg_status NP_REAL(npagg_prior_init_params)(npagg_ctx *ctx, const npagg_prior *prior,
+                                              uint64_t seed, real *params)
+{
+    NP_REQUIRE(ctx, ctx, "prior_init_params: ctx is NULL");
+    NP_REQUIRE(ctx, prior, "prior_init_params: prior is NULL");
+    NP_REQUIRE(ctx, params, "prior_init_params: params is NULL");
+    int64_t offset, count;
+    const np_field *field;
+    for (int32_t f = 0; (field = np_prior_field(prior, f, &offset, &count)); f++) {
+        const double scaled = field->start * (double)prior->d;
+        const double x = field->transform == NP_LOG ? log(scaled) : field->start;
+        for (int64_t i = 0; i < count; i++) {
+            const double noise =
+                field->start_sd > 0 ? np_rng_normal(seed, 0, (uint64_t)(offset + i)) : 0;
+            params[offset + i] = (real)(x + field->start_sd * noise);
+        }
+    }
+    return NPAGG_OK;
+}
+
+npagg_status NP_REAL(npagg_prior_constrained)(npagg_ctx *ctx, const npagg_prior *prior,
+                                              const real *params, real *out)
+{
+    NP_REQUIRE(ctx, ctx, "prior_constrained: ctx is NULL");
+    NP_REQUIRE(ctx, prior, "prior_constrained: prior is NULL");
+    NP_REQUIRE(ctx, params, "prior_constrained: params is NULL");
+    NP_REQUIRE(ctx, out, "prior_constrained: out is NULL");
+    np_pgm pgm;
+    np_arena arena = {0};
+    const int64_t p = npagg_prior_param_count(prior);
+    NP_TAKE(&arena, p, double);
+    NP_TRY(np_scratch_begin(ctx, &arena));
+    double *value = NP_TAKE(&arena, p, double);
+    NP_TRY(NP_REAL(np_pgm_load)(ctx, prior, params, value, &pgm));
+    int64_t offset, count;
+    const np_field *field;
+    for (int32_t f = 0; (field = np_prior_field(prior, f, &offset, &count)); f++)
+        for (int64_t i = offset; i < offset + count; i++)
+            out[i] = np_saturate(field->transform == NP_LOGITS ? exp(value[i]) : value[i]);
+    return NPAGG_OK;
+}

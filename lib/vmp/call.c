@@ -1,0 +1,71 @@
+#include "vmp/call.h"
+
+#include "base/ragged.h"
+#include "base/size.h"
+
+static const np_noise *find_noise(np_noise_kind kind)
+{
+    return kind == NP_NOISE_STUDENT ? &NP_REAL(np_student_noise) : &NP_REAL(np_gaussian_noise);
+}
+
+np_run NP_REAL(np_run_begin)(npagg_ctx *ctx, const npagg_prior *prior, const npagg_vmp *vmp,
+                             int64_t n_sets, const int64_t *offsets, const real *m, const real *v,
+                             const real *weight)
+{
+    np_run run = {
+        .ctx = ctx,
+        .pgm = {prior, prior->d, prior->k, npagg_prior_param_count(prior), NULL},
+        .z = prior->z,
+        .noise = find_noise(prior->noise),
+        .vmp = np_vmp_settings(vmp),
+        .n_sets = n_sets,
+        .offsets = offsets,
+        .m = m,
+        .v = v,
+        .weight = weight,
+    };
+    run.iterated = run.z->has_hyper || run.noise->has_weights;
+    if (!run.iterated)
+        run.vmp.max_iters = 1;
+    return run;
+}
+
+np_record NP_REAL(np_run_record)(const np_run *run, int64_t n, int evidence, int keep)
+{
+    const int32_t sweeps = run->vmp.max_iters;
+    const int unroll = run->vmp.grad == NPAGG_GRAD_UNROLL;
+    np_record shape = {
+        .z = run->z,
+        .noise = run->pgm.prior->noise,
+        .d = run->pgm.d,
+        .k = run->pgm.k,
+        .n_sets = run->n_sets,
+        .n = n,
+        .has_weight = run->weight != NULL,
+        .evidence = evidence,
+        .slots = !keep    ? 1
+                 : unroll ? sweeps
+                          : (int32_t)np_min(sweeps, 2),
+        .trace_room =
+            evidence ? (sweeps + 127) / 128 * 128 : 0, /* so that few sweeps cost what many do */
+        .real_size = sizeof(real),
+    };
+    if (run->noise->has_weights)
+        shape.weight_slots = keep ? shape.slots : 0;
+    else
+        shape.weight_slots = keep && run->weight ? 1 : 0;
+    return shape;
+}
+
+npagg_status NP_REAL(np_run_check)(npagg_ctx *ctx, const npagg_prior *prior, const real *params,
+                                   int64_t n_sets, const int64_t *offsets, const real *m,
+                                   const real *v, int64_t *n)
+{
+    NP_REQUIRE(ctx, ctx, "infer: ctx is NULL");
+    NP_REQUIRE(ctx, prior, "infer: prior is NULL");
+    NP_REQUIRE(ctx, params, "infer: params is NULL");
+    NP_TRY(np_ragged_check(ctx, n_sets, offsets, prior->d, n));
+    NP_REQUIRE(ctx, m || *n == 0, "infer: m is NULL");
+    NP_REQUIRE(ctx, v || *n == 0, "infer: v is NULL");
+    return NPAGG_OK;
+}

@@ -1,0 +1,20 @@
+/* How a call of the engine begins: what forward and backward share. */
+#ifndef NP_CALL_H
+#define NP_CALL_H
+
+#include "vmp/run.h"
+
+/* The arguments that both have; *n is N. */
+npagg_status NP_REAL(np_run_check)(npagg_ctx *ctx, const npagg_prior *prior, const real *params,
+                                   int64_t n_sets, const int64_t *offsets, const real *m,
+                                   const real *v, int64_t *n);
+
+/* A run with what both have; the prior's numbers come later. */
+np_run NP_REAL(np_run_begin)(npagg_ctx *ctx, const npagg_prior *prior, const npagg_vmp *vmp,
+                             int64_t n_sets, const int64_t *offsets, const real *m, const real *v,
+                             const real *weight);
+
+/* The record that its forward fills. keep: a backward may follow. */
+np_record NP_REAL(np_run_record)(const np_run *run, int64_t n, int evidence, int keep);
+
+#endif /* NP_CALL_H */

@@ -1,0 +1,131 @@
+#include <math.h>
+
+#include "vmp/run.h"
+
+/* max_d max(|E - E'| / sqrt(V), |log V - log V'|) */
+static double residual(int64_t d, const np_post *now, const np_post *before)
+{
+    double shift = 0, high = 1, low = 1;
+    for (int64_t j = 0; j < d; j++) {
+        const double x = now->E[j] - before->E[j], s = x * x / now->V[j],
+                     r = now->V[j] / before->V[j];
+        shift = s > shift ? s : shift;
+        high = r > high ? r : high;
+        low = r < low ? r : low;
+    }
+    return fmax(sqrt(shift), fmax(log(high), -log(low)));
+}
+
+/* (S1), (S2) of the first sweep, with a look at every number; 0 if the set cannot go on. */
+static int begin(np_set *set)
+{
+    const np_run *run = set->run;
+    np_record *rec = run->rec;
+    const np_evidence evidence = !rec->evidence            ? NP_EVIDENCE_NONE
+                                 : run->noise->has_weights ? NP_EVIDENCE_LOGS
+                                                           : NP_EVIDENCE_QUAD;
+    np_partial *sum = NP_REAL(np_factors_sums)(&set->rows, evidence);
+    double *L = np_record_sums(rec, set->b, 1), *h = L + rec->d;
+    for (int64_t j = 0; j < rec->d; j++) {
+        L[j] = sum->L[j];
+        h[j] = sum->h[j];
+    }
+    rec->stats[set->b] = *sum;
+    rec->wild[set->b] = set->rows.wild = sum->wild;
+    rec->bad[set->b] = sum->bad;
+    *np_record_hyper(rec, set->b, 1) = 1;
+    return !sum->bad;
+}
+
+/* Whether sweep t was the last; keeps the residual where somebody may ask for it. */
+static int settle(const np_set *set, int32_t t, const np_post *now, const np_post *before)
+{
+    const np_run *run = set->run;
+    double *res = run->rec->residual + 2 * set->b;
+    if (!run->iterated) {
+        res[0] = res[1] = 0;
+        return 1;
+    }
+    if (t == 1)
+        res[0] = res[1] = INFINITY;
+    else if (run->vmp.tol > 0 || t >= run->vmp.max_iters - 1) {
+        res[1] = res[0];
+        res[0] = residual(run->pgm.d, now, before);
+    }
+    return t == run->vmp.max_iters || (t >= 2 && run->vmp.tol > 0 && res[0] <= run->vmp.tol);
+}
+
+/* The rest of sweep t after its z-update: hyper-prior, weights, bound; and the sums of sweep t + 1.
+ */
+static void finish_sweep(np_set *set, int32_t t, int last, const np_post *post)
+{
+    const np_run *run = set->run;
+    np_record *rec = run->rec;
+    const double *L = np_record_sums(rec, set->b, t);
+    double *next = last ? NULL : np_record_sums(rec, set->b, t + 1);
+    const double prior_part = rec->evidence ? run->z->bound(&run->pgm, L, L + rec->d, post) : 0;
+    const np_sweep sweep = {
+        .post = post,
+        .L = L,
+        .h = L + rec->d,
+        .next_L = next,
+        .next_h = next ? next + rec->d : NULL,
+        .w = NP_REAL(np_set_weights)(set, t),
+        .stats = &rec->stats[set->b],
+        .bound = rec->evidence,
+    };
+    if (!last || rec->evidence || run->want_w)
+        run->noise->forward(&run->pgm, &set->rows, &sweep);
+    if (rec->evidence)
+        rec->trace[set->b * rec->trace_room + t - 1] =
+            run->noise->bound(&run->pgm, &sweep) + prior_part;
+    if (!last)
+        *np_record_hyper(rec, set->b, t + 1) =
+            run->z->has_hyper ? run->z->hyper_forward(&run->pgm, post) : 1;
+}
+
+static int all_finite(int64_t n, const double *x)
+{
+    int finite = 1;
+    for (int64_t i = 0; i < n; i++)
+        finite &= isfinite(x[i]) != 0;
+    return finite;
+}
+
+/* q of the set, in the prior's layout. */
+static void write_q(const np_set *set, const np_post *post)
+{
+    const np_run *run = set->run;
+    const int64_t k = run->pgm.k, kd = k * run->pgm.d;
+    real *q = run->q + set->b * npagg_prior_posterior_count(run->pgm.prior);
+    for (int64_t j = 0; j < kd; j++) {
+        q[j] = (real)post->mean[j];
+        q[kd + j] = (real)post->var[j];
+    }
+    for (int64_t c = 0; run->z->has_logw && c < k; c++)
+        q[2 * kd + c] = (real)post->logw[c];
+    run->rec->bad[set->b] |= !all_finite(kd, post->mean) || !all_finite(kd, post->var);
+}
+
+void NP_REAL(np_forward_set)(np_set *set)
+{
+    const np_run *run = set->run;
+    np_post *now = &set->work->post[0], *before = &set->work->post[1];
+    if (!begin(set))
+        return;
+    for (int32_t t = 1;; t++) {
+        const double *L = np_record_sums(run->rec, set->b, t);
+        run->z->forward(&run->pgm, *np_record_hyper(run->rec, set->b, t), L, L + run->rec->d, now);
+        const int last = settle(set, t, now, before);
+        finish_sweep(set, t, last, now);
+        if (last) {
+            run->rec->iters[set->b] = t;
+            break;
+        }
+        np_post *swap = before;
+        before = now;
+        now = swap;
+    }
+    if (run->q)
+        write_q(set, now);
+}

@@ -1,0 +1,46 @@
+/*
+ * What an inference leaves behind: in a cache for backward and the look-ups, or in scratch for the
+ * call alone.
+ *
+ * Of each sweep only its sums, hyper-parameter and weights are kept, O(N + D); components are
+ * computed again. Sweep t is in slot (t - 1) mod `slots`: all sweeps to unroll them, the last two
+ * otherwise.
+ */
+#ifndef NP_RECORD_H
+#define NP_RECORD_H
+
+#include "pgm/partial.h"
+#include "pgm/znode.h"
+
+typedef struct np_record {
+    /* the shape of the call */
+    const np_znode *z;
+    np_noise_kind noise;
+    int64_t d, k, n_sets, n;
+    int32_t has_weight, evidence; /* weight was given; logz was */
+    int32_t slots;                /* sweeps that are kept */
+    int32_t weight_slots;         /* those of w: 0 if all weights are 1 */
+    int64_t trace_room;           /* bounds per set */
+    size_t real_size;
+    int32_t implicit_done; /* grad_iters is filled */
+
+    int64_t *offsets;    /* [B+1] */
+    int32_t *iters;      /* [B]: sweeps taken */
+    int32_t *wild, *bad; /* [B]: as np_partial has them */
+    int32_t *grad_iters; /* [B] */
+    double *residual;    /* [B,2]: of the last sweep, of the one before */
+    np_partial *stats;   /* [B]: scalars only */
+    double *hyper;       /* [B,slots]: what entered the sweep */
+    double *sums;        /* [B,slots,2,D] */
+    double *trace;       /* [B,trace_room] */
+    void *w;             /* [weight_slots,N] real */
+} np_record;
+
+/* Takes the record itself and its arrays from the arena, given its shape; NULL while measuring. */
+np_record *np_record_take(np_arena *arena, const np_record *shape);
+
+/* L of sweep t = 1.. of set b; h is D further on. */
+double *np_record_sums(const np_record *rec, int64_t b, int32_t t);
+double *np_record_hyper(const np_record *rec, int64_t b, int32_t t);
+
+#endif /* NP_RECORD_H */

@@ -1,0 +1,124 @@
+/*
+ * One call of the engine: inputs, outputs, settings, and the workers' arrays.
+ *
+ * A sweep is sums -> z-node -> hyper-prior -> weights, whatever the nodes are. A set is worked on
+ * by one worker, all its sweeps in a row so that its rows stay in cache; a set of many chunks has
+ * all workers to itself.
+ */
+#ifndef NP_RUN_H
+#define NP_RUN_H
+
+#include "pgm/factors.h"
+#include "vmp/krylov.h"
+#include "vmp/record.h"
+#include "vmp/vmp.h"
+
+/* Arrays of one worker, reused from set to set. */
+typedef struct NP_REAL(np_work) {
+    np_partial *partial; /* [chunks] */
+    np_post post[2];     /* of two sweeps in succession */
+    /* backward only */
+    np_dpost dpost;
+    np_back *back;            /* [slots] */
+    real **w, **dd;           /* [slots]: as np_push wants them */
+    real *dd_rows;            /* [slots, rows] */
+    np_krylov krylov;         /* implicit only, with: */
+    double *start, *solution; /* [2D] */
+} NP_REAL(np_work);
+#define np_work NP_REAL(np_work)
+
+typedef struct NP_REAL(np_run) {
+    npagg_ctx *ctx;
+    np_pgm pgm;
+    const np_znode *z;
+    const np_noise *noise;
+    npagg_vmp vmp;
+    int32_t iterated; /* one sweep is not exact */
+    int64_t n_sets;
+    const int64_t *offsets;
+    const real *m, *v, *weight;
+    np_record *rec;
+
+    /* forward */
+    int32_t want_w; /* somebody may ask for the weights */
+    real *q;        /* [B,Q] */
+
+    /* backward */
+    const real *dq, *dlogz;
+    real *dm, *dv, *dweight;
+    double *grad;       /* [groups,P]: in the gradients that np_transform names; NULL: not wanted */
+    double *grad_large; /* [P]: of the large sets */
+    double *adjoint;    /* [B,2,D]: implicit only, the adjoint of E and V */
+
+    /* workers */
+    int64_t groups;
+    const double *zero; /* [D] */
+    np_lane *lanes;     /* [workers] */
+    np_work *work;      /* [workers] */
+} NP_REAL(np_run);
+#define np_run NP_REAL(np_run)
+
+/* A set and who works on it. */
+typedef struct NP_REAL(np_set) {
+    const np_run *run;
+    int64_t b, first; /* first: its first row in the batch */
+    np_rows rows;
+    np_work *work;
+    double *grad; /* [P]: the group's */
+} NP_REAL(np_set);
+#define np_set NP_REAL(np_set)
+
+typedef void (*NP_REAL(np_set_fn))(np_set *set);
+#define np_set_fn NP_REAL(np_set_fn)
+
+/* The run's weights after sweep t = 0.. of the set, [n]; NULL: all 1. */
+real *NP_REAL(np_set_weights)(const np_set *set, int32_t t);
+
+/* fn for every set of the run, on all workers. */
+void NP_REAL(np_run_sets)(const np_run *run, np_set_fn fn);
+
+/* fn for one set with all workers on its chunks; grad is that of the large sets. */
+void NP_REAL(np_run_large)(const np_run *run, int64_t b, np_set_fn fn);
+
+/* What the workers need; backward also gradients, for sets of at most `slots` sweeps. */
+typedef enum np_purpose { NP_FORWARD, NP_BACKWARD, NP_IMPLICIT } np_purpose;
+void NP_REAL(np_run_take)(np_arena *arena, np_run *run, np_purpose purpose, int32_t slots);
+
+/* One set, forward: all its sweeps, into the record and q. */
+void NP_REAL(np_forward_set)(np_set *set);
+
+/* One set, backward, in each of the modes. */
+void NP_REAL(np_backward_unrolled)(np_set *set);
+void NP_REAL(np_backward_last_step)(np_set *set);
+void NP_REAL(np_backward_implicit)(
+    np_set *set); /* after np_implicit_solve; skips sets that it gave up */
+
+/*
+ * The adjoint of E and V at the fixed point into run->adjoint, and how many adjoint sweeps that
+ * took into rec->grad_iters: -1 if it was given up, 0 if one sweep is exact.
+ */
+void NP_REAL(np_implicit_solve)(np_set *set);
+
+/* The parts of backward that the implicit solver shares. */
+
+/* q(z) of sweep t again, from its sums. */
+void NP_REAL(np_adjoint_restore)(const np_set *set, int32_t t, np_post *post);
+
+/* work->dpost from dq; zero if there is none. */
+void NP_REAL(np_adjoint_start)(const np_set *set);
+
+/* Where the adjoint of one sweep goes; what is NULL is not wanted. */
+typedef struct NP_REAL(np_trail) {
+    np_back *back;         /* gradient of the sums of sweep t */
+    const np_post *before; /* q(z) of sweep t-1; NULL for t = 1 */
+    real *dd;              /* [n]: of sweep t-1 */
+    real *dweight;         /* [n] */
+    double *grad;          /* [P] */
+    int drop;              /* q(z) of sweep t-1 counts as constant */
+} NP_REAL(np_trail);
+#define np_trail NP_REAL(np_trail)
+
+/* From the gradient of q(z) of sweep t, `post`, to that of sweep t-1, both in work->dpost. */
+void NP_REAL(np_adjoint_sweep)(np_set *set, int32_t t, const np_post *post, const np_trail *trail);
+
+#endif /* NP_RUN_H */
