@@ -31,8 +31,11 @@ const np_field *np_prior_field(const npagg_prior *prior, int32_t i, int64_t *off
             return &z->fields[f];
         *offset += *count;
     }
-    *count = 1;
-    return i == z->n_fields && prior->noise == NP_NOISE_STUDENT ? &student_field : NULL;
+    *count = prior->noise == NP_NOISE_STUDENT;
+    if (i == z->n_fields && *count == 1)
+        return &student_field;
+    *offset += *count;
+    return NULL;
 }
 
 /* K (2 D + 1) + 1 numbers, twice over, must be addressable. */
