@@ -52,6 +52,7 @@ NPAGG_API npagg_status npagg_vmp_set_grad(npagg_vmp *vmp, int32_t mode);
  * if neither backward nor the look-ups below follow.
  *
  * NPAGG_E_NUMERIC names the first bad value it finds, as in "v[3,17] = -0.2, want > 0 and finite".
+ * Finite results beyond the largest float32 are stored as the largest float32.
  */
 NPAGG_API npagg_status npagg_infer_forward_f32(npagg_ctx *ctx, const npagg_prior *prior,
                                                const npagg_vmp *vmp, const float *params,
@@ -72,7 +73,7 @@ NPAGG_API npagg_status npagg_infer_forward_f64(npagg_ctx *ctx, const npagg_prior
  * logz.
  *
  * Rows with weight 0 have their gradients left alone. Values are not checked: a NaN in dq comes out
- * as NaN. A finite float32 gradient beyond the largest float is stored as the largest float.
+ * as NaN. Finite gradients beyond the largest float32 are stored as the largest float32.
  */
 NPAGG_API npagg_status npagg_infer_backward_f32(npagg_ctx *ctx, const npagg_prior *prior,
                                                 const npagg_vmp *vmp, const float *params,

@@ -66,8 +66,8 @@ NPAGG_API npagg_status npagg_prior_init_params_f64(npagg_ctx *ctx, const npagg_p
 
 /*
  * out [P]: the same layout with variances for "logvar", mixing weights for "logits", a0, b0, c0 for
- * their logs. out may be params itself. NPAGG_E_NUMERIC if a parameter is not finite or its
- * exponential is 0 or not finite.
+ * their logs. out may be params itself. NPAGG_E_NUMERIC if a parameter is not finite, or its
+ * exponential or the inverse of that is not a normal number of this precision.
  */
 NPAGG_API npagg_status npagg_prior_constrained_f32(npagg_ctx *ctx, const npagg_prior *prior,
                                                    const float *params, float *out);

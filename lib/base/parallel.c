@@ -1,6 +1,7 @@
 #include "base/parallel.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 
 typedef struct worker {
@@ -101,15 +102,20 @@ int32_t np_threads(const npagg_ctx *ctx)
     return ctx->pool ? ctx->pool->threads : 1;
 }
 
+/* Signals are the host's: no worker takes one. */
 static void start_workers(np_pool *pool)
 {
+    sigset_t all, host;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &host);
     for (int32_t i = 1; i < pool->threads; i++) {
         worker *w = &pool->workers[i];
         *w = (worker){.pool = pool, .index = i};
         if (pthread_create(&w->thread, NULL, run_worker, w))
-            return;
+            break;
         pool->started++;
     }
+    pthread_sigmask(SIG_SETMASK, &host, NULL);
 }
 
 npagg_status np_pool_create(npagg_ctx *ctx, int32_t threads, np_pool **out)

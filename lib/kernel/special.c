@@ -1,52 +1,57 @@
 #include "kernel/special.h"
 
-double np_lgamma(double x)
-{
-    int sign;
-    return lgamma_r(x, &sign);
-}
+/* From here on the asymptotic series are good to rounding. */
+static const double far_out = 10;
 
-/* psi(x) - log(x) for x >= 10, by Stirling's series: -1/2x - sum B_2k / (2k x^2k). */
-static double digamma_tail(double x)
+/* sum_k B_2k / (2k (2k-1) x^(2k-1)) */
+static double stirling_series(double x)
 {
+    static const double c[] = {1.0 / 12,   -1.0 / 360,      1.0 / 1260, -1.0 / 1680,
+                               1.0 / 1188, -691.0 / 360360, 1.0 / 156,  -3617.0 / 122400};
     const double y = 1 / (x * x);
-    const double sum =
-        1.0 / 12 -
-        y * (1.0 / 120 -
-             y * (1.0 / 252 - y * (1.0 / 240 - y * (1.0 / 132 - y * (691.0 / 32760 - y / 12)))));
-    return -0.5 / x - y * sum;
-}
-
-double np_digamma(double x)
-{
     double sum = 0;
-    for (; x < 10; x++)
-        sum -= 1 / x;
-    return sum + log(x) + digamma_tail(x);
+    for (int k = 7; k >= 0; k--)
+        sum = sum * y + c[k];
+    return sum / x;
 }
 
-/* lnGamma(x) - (x - 1/2) log x + x - 1/2 log 2 pi for x >= 10: sum B_2k / (2k (2k-1) x^(2k-1)). */
-static double lgamma_tail(double x)
+/* -1/2x - sum_k B_2k / (2k x^2k) */
+static double psi_series(double x)
 {
+    static const double c[] = {1.0 / 12,  -1.0 / 120,     1.0 / 252, -1.0 / 240,
+                               1.0 / 132, -691.0 / 32760, 1.0 / 12,  -3617.0 / 8160};
     const double y = 1 / (x * x);
-    return (1.0 / 12 -
-            y * (1.0 / 360 -
-                 y * (1.0 / 1260 - y * (1.0 / 1680 - y * (1.0 / 1188 - y * 691.0 / 360360))))) /
-           x;
+    double sum = 0;
+    for (int k = 7; k >= 0; k--)
+        sum = sum * y + c[k];
+    return -0.5 / x - sum * y;
+}
+
+double np_stirling(double x)
+{
+    if (x >= far_out)
+        return stirling_series(x);
+    int sign; /* lgamma would write a global */
+    return lgamma_r(x, &sign) - ((x - 0.5) * log(x) - x + 0.5 * NP_LOG_2PI);
+}
+
+/* psi(x) = psi(x + 1) - 1/x until the series holds. */
+double np_stirling_psi(double x)
+{
+    double sum = 0, y = x;
+    for (; y < far_out; y++)
+        sum -= 1 / y;
+    return sum + log(y / x) + psi_series(y);
 }
 
 double np_lgamma_rise(double c, double a)
 {
-    if (c < 10)
-        return np_lgamma(c + a) - np_lgamma(c) - a * log(c);
-    return (c + a - 0.5) * log1p(a / c) - a + (lgamma_tail(c + a) - lgamma_tail(c));
+    return (c + a - 0.5) * log1p(a / c) - a + (np_stirling(c + a) - np_stirling(c));
 }
 
 double np_lgamma_rise_slope(double c, double a)
 {
-    if (c < 10)
-        return np_digamma(c + a) - np_digamma(c) - a / c;
-    return (log1p(a / c) - a / c) + (digamma_tail(c + a) - digamma_tail(c));
+    return (log1p(a / c) - a / c) + (np_stirling_psi(c + a) - np_stirling_psi(c));
 }
 
 /* The product of factors stays within reach of a double; one logarithm settles many of them. */

@@ -8,16 +8,16 @@
 
 #define NP_LOG_2PI 1.8378770664093454836
 
-/* Logarithm of the gamma function for x > 0; unlike lgamma it touches no global. */
-double np_lgamma(double x);
+/*
+ * What Stirling's formula leaves of lnGamma and its derivative psi, for x > 0. Differences of gamma
+ * functions in terms of these do not cancel. lnGamma(x) = (x - 1/2) log x - x + 1/2 log 2 pi +
+ * np_stirling(x) psi(x) = log x + np_stirling_psi(x)
+ */
+double np_stirling(double x);
+double np_stirling_psi(double x);
 
-/* Its derivative for x > 0. */
-double np_digamma(double x);
-
-/* lnGamma(c + a) - lnGamma(c) - a log c, without cancellation for large c. c, a > 0. */
+/* lnGamma(c + a) - lnGamma(c) - a log c, and its derivative in c; c, a > 0. */
 double np_lgamma_rise(double c, double a);
-
-/* Its derivative in c: psi(c + a) - psi(c) - a / c. */
 double np_lgamma_rise_slope(double c, double a);
 
 /* sum_j log x_j for positive x [n], by the logarithm of products. */

@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "base/size.h"
 #include "kernel/special.h"
 #include "pgm/znode.h"
 
@@ -12,21 +13,33 @@ static double a_tilde(const np_pgm *pgm)
     return pgm->value[0] + 0.5 * (double)pgm->d;
 }
 
+/* sum_d E^2 + V, in pieces: the terms are alike, and so would be their rounding errors. */
+static double sum_squares(const np_pgm *pgm, const np_post *post)
+{
+    enum { PIECE = 16 };
+    double sum = 0;
+    for (int64_t j0 = 0; j0 < pgm->d; j0 += PIECE) {
+        double piece = 0;
+        for (int64_t j = j0; j < np_min(pgm->d, j0 + PIECE); j++)
+            piece += post->E[j] * post->E[j] + post->V[j];
+        sum += piece;
+    }
+    return sum;
+}
+
 /* (R5) */
 static double b_tilde(const np_pgm *pgm, const np_post *post)
 {
-    double sum = 0;
-    for (int64_t j = 0; j < pgm->d; j++)
-        sum += post->E[j] * post->E[j] + post->V[j];
-    return pgm->value[1] + 0.5 * sum;
+    return pgm->value[1] + 0.5 * sum_squares(pgm, post);
 }
 
 static void forward(const np_pgm *pgm, double alpha, const double *L, const double *h,
                     np_post *post)
 {
     for (int64_t j = 0; j < pgm->d; j++) {
-        post->var[j] = 1 / (alpha + L[j]);
-        post->mean[j] = h[j] * post->var[j];
+        const double precision = alpha + L[j];
+        post->var[j] = 1 / precision;
+        post->mean[j] = h[j] / precision;
     }
     post->logw[0] = 0;
 }
@@ -72,12 +85,38 @@ static void hyper_backward(const np_pgm *pgm, const np_post *post, double dalpha
     }
 }
 
+/* log(b0 E[alpha] / a0) */
+static double log_alpha_ratio(const np_pgm *pgm, const np_post *post)
+{
+    const double a0 = pgm->value[0], b0 = pgm->value[1];
+    return log1p(0.5 * (double)pgm->d / a0) - log1p(0.5 * sum_squares(pgm, post) / b0);
+}
+
+/* sum_d log(alpha V) */
+static double log_shrink(const np_pgm *pgm, const np_post *post)
+{
+    enum { PIECE = 128 };
+    const double alpha = hyper_forward(pgm, post);
+    double x[PIECE], sum = 0;
+    for (int64_t j0 = 0; j0 < pgm->d; j0 += PIECE) {
+        const int64_t n = np_min(PIECE, pgm->d - j0);
+        for (int64_t j = 0; j < n; j++)
+            x[j] = alpha * post->V[j0 + j];
+        sum += np_log_sum(n, x);
+    }
+    return sum;
+}
+
+/*
+ * P of (R8) with both gamma functions by Stirling's formula, so that nothing large cancels:
+ * a0 log(b0 alpha / a0) - 1/2 log(a~ / a0) + S(a~) - S(a0) + 1/2 sum log(alpha V).
+ */
 static double bound(const np_pgm *pgm, const double *L, const double *h, const np_post *post)
 {
     (void)L, (void)h;
-    const double a0 = pgm->value[0], b0 = pgm->value[1], a = a_tilde(pgm);
-    return a0 * log(b0) + np_lgamma(a) - np_lgamma(a0) - a * log(b_tilde(pgm, post)) +
-           0.5 * (double)pgm->d + 0.5 * np_log_sum(pgm->d, post->V);
+    const double a0 = pgm->value[0];
+    return a0 * log_alpha_ratio(pgm, post) - 0.5 * log1p(0.5 * (double)pgm->d / a0) +
+           (np_stirling(a_tilde(pgm)) - np_stirling(a0)) + 0.5 * log_shrink(pgm, post);
 }
 
 /* (A12), second line. */
@@ -85,10 +124,10 @@ static void bound_backward(const np_pgm *pgm, const double *L, const double *h, 
                            double g, np_dpost *dpost, double *grad)
 {
     (void)L, (void)h;
-    const double a0 = pgm->value[0], b0 = pgm->value[1], a = a_tilde(pgm), b = b_tilde(pgm, post);
-    const double db = -g * a / b;
+    const double a0 = pgm->value[0], b0 = pgm->value[1], a = a_tilde(pgm);
+    const double db = -g * hyper_forward(pgm, post);
     if (grad) {
-        grad[0] += g * (log(b0 / b) + np_digamma(a) - np_digamma(a0));
+        grad[0] += g * (log_alpha_ratio(pgm, post) + np_stirling_psi(a) - np_stirling_psi(a0));
         grad[1] += g * a0 / b0 + db;
     }
     if (!dpost)

@@ -6,13 +6,24 @@
 #include "base/rng.h"
 #include "kernel/special.h"
 
+static int is_log(const np_field *field)
+{
+    return field->transform == NP_LOG || field->transform == NP_LOGVAR;
+}
+
+/* A variance or a shape: the number itself and its inverse are normal in the caller's precision. */
+static int is_scale(double value)
+{
+    const double least = NP_REAL_BITS == 32 ? (double)FLT_MIN : DBL_MIN, most = 1 / least;
+    return value >= least && value <= most && value <= (double)NP_REAL_MAX;
+}
+
 /* x -> value of one field; the index of the first number that has none, or -1. */
 static int64_t constrain(const np_field *field, int64_t n, const real *x, double *value)
 {
     for (int64_t i = 0; i < n; i++) {
-        const int is_log = field->transform == NP_LOG || field->transform == NP_LOGVAR;
-        value[i] = is_log ? exp((double)x[i]) : (double)x[i];
-        if (!isfinite(value[i]) || (is_log && !isnormal(1 / value[i])))
+        value[i] = is_log(field) ? exp((double)x[i]) : (double)x[i];
+        if (is_log(field) ? !is_scale(value[i]) : !isfinite(value[i]))
             return i;
     }
     if (field->transform == NP_LOGITS) {
@@ -34,7 +45,7 @@ npagg_status NP_REAL(np_pgm_load)(npagg_ctx *ctx, const npagg_prior *prior, cons
             return np_fail(ctx, NPAGG_E_NUMERIC,
                            "params[%" PRId64 "] (%s[%" PRId64 "]) = %g, want finite%s",
                            offset + bad, field->name, bad, (double)params[offset + bad],
-                           field->transform == NP_PLAIN ? "" : " with a finite exponential");
+                           is_log(field) ? " with a normal exponential" : "");
     }
     *pgm = (np_pgm){prior, prior->d, prior->k, offset, value};
     return NPAGG_OK;

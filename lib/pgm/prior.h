@@ -41,7 +41,8 @@ struct npagg_prior {
     int64_t d, k;
 };
 
-/* Field i of the prior with its place in the array; NULL past the last, when *offset is the number of parameters. */
+/* Field i of the prior with its place in the array; NULL past the last, when *offset is the number
+ * of parameters. */
 const np_field *np_prior_field(const npagg_prior *prior, int32_t i, int64_t *offset,
                                int64_t *count);
 

@@ -201,8 +201,11 @@ void NP_REAL(np_backward_implicit)(np_set *set)
     const int64_t d = run->pgm.d;
     np_dpost *dpost = &set->work->dpost;
     const double *y = run->adjoint + 2 * d * set->b;
-    if (run->rec->grad_iters[set->b] < 0)
+    if (run->rec->grad_iters[set->b] < 0) {
+        if (NP_REAL(np_set_is_kept)(set->run, set->b))
+            NP_REAL(np_backward_unrolled)(set);
         return;
+    }
     start(set, 0);
     for (int64_t j = 0; j < d; j++) {
         dpost->E[j] += y[j];

@@ -43,6 +43,9 @@ np_record NP_REAL(np_run_record)(const np_run *run, int64_t n, int evidence, int
         .n = n,
         .has_weight = run->weight != NULL,
         .evidence = evidence,
+        .max_iters = sweeps,
+        .grad = run->vmp.grad,
+        .tol = run->vmp.tol,
         .slots = !keep    ? 1
                  : unroll ? sweeps
                           : (int32_t)np_min(sweeps, 2),
@@ -64,7 +67,7 @@ npagg_status NP_REAL(np_run_check)(npagg_ctx *ctx, const npagg_prior *prior, con
     NP_REQUIRE(ctx, ctx, "infer: ctx is NULL");
     NP_REQUIRE(ctx, prior, "infer: prior is NULL");
     NP_REQUIRE(ctx, params, "infer: params is NULL");
-    NP_TRY(np_ragged_check(ctx, n_sets, offsets, prior->d, n));
+    NP_TRY(np_ragged_check(ctx, n_sets, offsets, prior->d, npagg_prior_posterior_count(prior), n));
     NP_REQUIRE(ctx, m || *n == 0, "infer: m is NULL");
     NP_REQUIRE(ctx, v || *n == 0, "infer: v is NULL");
     return NPAGG_OK;

@@ -76,9 +76,11 @@ static void finish_sweep(np_set *set, int32_t t, int last, const np_post *post)
     };
     if (!last || rec->evidence || run->want_w)
         run->noise->forward(&run->pgm, &set->rows, &sweep);
-    if (rec->evidence)
-        rec->trace[set->b * rec->trace_room + t - 1] =
-            run->noise->bound(&run->pgm, &sweep) + prior_part;
+    if (rec->evidence) {
+        const double bound = run->noise->bound(&run->pgm, &sweep) + prior_part;
+        rec->trace[set->b * rec->trace_room + t - 1] = bound;
+        rec->bad[set->b] |= !isfinite(bound);
+    }
     if (!last)
         *np_record_hyper(rec, set->b, t + 1) =
             run->z->has_hyper ? run->z->hyper_forward(&run->pgm, post) : 1;
@@ -99,11 +101,11 @@ static void write_q(const np_set *set, const np_post *post)
     const int64_t k = run->pgm.k, kd = k * run->pgm.d;
     real *q = run->q + set->b * npagg_prior_posterior_count(run->pgm.prior);
     for (int64_t j = 0; j < kd; j++) {
-        q[j] = (real)post->mean[j];
-        q[kd + j] = (real)post->var[j];
+        q[j] = np_saturate(post->mean[j]);
+        q[kd + j] = np_saturate(post->var[j]);
     }
     for (int64_t c = 0; run->z->has_logw && c < k; c++)
-        q[2 * kd + c] = (real)post->logw[c];
+        q[2 * kd + c] = np_saturate(post->logw[c]);
     run->rec->bad[set->b] |= !all_finite(kd, post->mean) || !all_finite(kd, post->var);
 }
 

@@ -8,7 +8,7 @@
 #include "vmp/call.h"
 
 /* Whether the cache is from a forward of this shape, and has what these gradients need. */
-static npagg_status check_record(const np_run *run, const np_record *rec, const real *dlogz)
+static npagg_status check_record(const np_run *run, const np_record *rec)
 {
     npagg_ctx *ctx = run->ctx;
     const npagg_prior *prior = run->pgm.prior;
@@ -22,13 +22,11 @@ static npagg_status check_record(const np_run *run, const np_record *rec, const 
     if (rec->has_weight != (run->weight != NULL))
         return np_fail(ctx, NPAGG_E_STATE, "the cache was filled %s weight",
                        rec->has_weight ? "with" : "without");
-    if (dlogz && !rec->evidence)
+    if (run->dlogz && !rec->evidence)
         return np_fail(ctx, NPAGG_E_STATE, "dlogz is given, but forward was not asked for logz");
-    if (run->vmp.grad == NPAGG_GRAD_UNROLL && rec->slots < run->vmp.max_iters)
-        return np_fail(
-            ctx, NPAGG_E_STATE,
-            "the cache keeps %d sweeps, want %d to unroll: set the gradient mode before forward",
-            (int)rec->slots, (int)run->vmp.max_iters);
+    if (rec->grad != run->vmp.grad || rec->max_iters != run->vmp.max_iters ||
+        rec->tol != run->vmp.tol)
+        return np_fail(ctx, NPAGG_E_STATE, "the cache was filled with other vmp settings");
     return NPAGG_OK;
 }
 
@@ -69,6 +67,7 @@ static void add_up(const np_run *run, real *dparams)
 /* One set of a run as a run of its own that keeps every sweep. offsets [2] is the caller's. */
 static np_run single_run(const np_run *run, int64_t b, int64_t *offsets)
 {
+    const int64_t group = NP_REAL(np_run_group)(run, b);
     const int64_t first = run->offsets[b], d = run->pgm.d,
                   q = npagg_prior_posterior_count(run->pgm.prior);
     np_run one = *run;
@@ -85,6 +84,7 @@ static np_run single_run(const np_run *run, int64_t b, int64_t *offsets)
     one.dm = run->dm ? run->dm + first * d : NULL;
     one.dv = run->dv ? run->dv + first * d : NULL;
     one.dweight = run->dweight ? run->dweight + first : NULL;
+    one.grad_large = run->grad ? run->grad + group * run->pgm.p : NULL;
     return one;
 }
 
@@ -99,12 +99,18 @@ static void take_single(np_arena *arena, np_run *one)
     }
 }
 
-/* Room in the spare scratch for every set that has to be unrolled after all. */
+/* Whether set b has to be run forward again to be unrolled after all. */
+static int is_lost(const np_run *run, int64_t b)
+{
+    return run->rec->grad_iters[b] < 0 && !NP_REAL(np_set_is_kept)(run, b);
+}
+
+/* Room in the spare scratch for every such set. */
 static npagg_status begin_fallback(const np_run *run, np_arena *spare)
 {
     int64_t offsets[2];
     for (int64_t b = 0; b < run->n_sets; b++) {
-        if (run->rec->grad_iters[b] >= 0)
+        if (!is_lost(run, b))
             continue;
         np_arena arena = {0};
         np_run one = single_run(run, b, offsets);
@@ -120,7 +126,7 @@ static void fall_back(const np_run *run, np_arena *spare)
 {
     int64_t offsets[2];
     for (int64_t b = 0; b < run->n_sets; b++) {
-        if (run->rec->grad_iters[b] >= 0)
+        if (!is_lost(run, b))
             continue;
         np_run one = single_run(run, b, offsets);
         spare->used = 0;
@@ -156,11 +162,21 @@ static npagg_status run_backward(np_run *run, const real *params, real *dparams)
         NP_TRY(run_implicit(run));
     else
         NP_REAL(np_run_sets)
-        (run, run->vmp.grad == NPAGG_GRAD_UNROLL ? NP_REAL(np_backward_unrolled)
-                                                 : NP_REAL(np_backward_last_step));
+    (run, run->vmp.grad == NPAGG_GRAD_UNROLL ? NP_REAL(np_backward_unrolled)
+                                             : NP_REAL(np_backward_last_step));
     if (run->grad)
         add_up(run, dparams);
     return NPAGG_OK;
+}
+
+static npagg_status check_and_run(np_run *run, const real *params, real *dparams,
+                                  const npagg_cache *cache)
+{
+    void *head;
+    NP_TRY(np_cache_find(run->ctx, cache, NP_STAGE_INFER, NP_REAL_BITS, &head));
+    run->rec = head;
+    NP_TRY(check_record(run, run->rec));
+    return run_backward(run, params, dparams);
 }
 
 npagg_status NP_REAL(npagg_infer_backward)(npagg_ctx *ctx, const npagg_prior *prior,
@@ -171,18 +187,19 @@ npagg_status NP_REAL(npagg_infer_backward)(npagg_ctx *ctx, const npagg_prior *pr
                                            npagg_cache *cache)
 {
     int64_t n;
-    void *head;
-    NP_TRY(NP_REAL(np_run_check)(ctx, prior, params, n_sets, offsets, m, v, &n));
-    NP_TRY(np_cache_find(ctx, cache, NP_STAGE_INFER, NP_REAL_BITS, &head));
-    np_run run = NP_REAL(np_run_begin)(ctx, prior, vmp, n_sets, offsets, m, v, weight);
-    run.rec = head;
-    run.dq = dq;
-    run.dlogz = dlogz;
-    run.dm = dm;
-    run.dv = dv;
-    run.dweight = dweight;
-    NP_TRY(check_record(&run, run.rec, dlogz));
-    return run_backward(&run, params, dparams);
+    npagg_status status = NP_REAL(np_run_check)(ctx, prior, params, n_sets, offsets, m, v, &n);
+    if (status == NPAGG_OK) {
+        np_run run = NP_REAL(np_run_begin)(ctx, prior, vmp, n_sets, offsets, m, v, weight);
+        run.dq = dq;
+        run.dlogz = dlogz;
+        run.dm = dm;
+        run.dv = dv;
+        run.dweight = dweight;
+        status = check_and_run(&run, params, dparams, cache);
+    }
+    if (status != NPAGG_OK)
+        np_cache_clear(cache);
+    return status;
 }
 
 npagg_status NP_REAL(npagg_infer_weights)(npagg_ctx *ctx, const npagg_cache *cache, real *w)

@@ -49,7 +49,7 @@ static void hand_out(const np_run *run, real *q, real *logz)
     memcpy(q, run->q,
            (size_t)(run->n_sets * npagg_prior_posterior_count(run->pgm.prior)) * sizeof(real));
     for (int64_t b = 0; logz && b < run->n_sets; b++)
-        logz[b] = (real)rec->trace[b * rec->trace_room + rec->iters[b] - 1];
+        logz[b] = np_saturate(rec->trace[b * rec->trace_room + rec->iters[b] - 1]);
 }
 
 /* Everything that can fail for want of memory or for bad parameters, then the work. */

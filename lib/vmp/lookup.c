@@ -7,20 +7,21 @@
 #include "vmp/record.h"
 
 static npagg_status find(npagg_ctx *ctx, const npagg_cache *cache, const void *out,
-                         const np_record **rec)
+                         const char *name, const np_record **rec)
 {
     void *head;
     NP_REQUIRE(ctx, ctx, "infer: ctx is NULL");
     NP_TRY(np_cache_find(ctx, cache, NP_STAGE_INFER, 0, &head));
     *rec = head;
-    NP_REQUIRE(ctx, out || (*rec)->n_sets == 0, "infer: the output array is NULL");
+    if (!out && (*rec)->n_sets > 0)
+        return np_fail(ctx, NPAGG_E_ARG, "infer: %s is NULL", name);
     return NPAGG_OK;
 }
 
 npagg_status npagg_infer_iters(npagg_ctx *ctx, const npagg_cache *cache, int32_t *iters)
 {
     const np_record *rec = NULL;
-    NP_TRY(find(ctx, cache, iters, &rec));
+    NP_TRY(find(ctx, cache, iters, "iters", &rec));
     for (int64_t b = 0; b < rec->n_sets; b++)
         iters[b] = rec->iters[b];
     return NPAGG_OK;
@@ -29,7 +30,7 @@ npagg_status npagg_infer_iters(npagg_ctx *ctx, const npagg_cache *cache, int32_t
 npagg_status npagg_infer_grad_iters(npagg_ctx *ctx, const npagg_cache *cache, int32_t *n)
 {
     const np_record *rec = NULL;
-    NP_TRY(find(ctx, cache, n, &rec));
+    NP_TRY(find(ctx, cache, n, "n", &rec));
     if (!rec->implicit_done)
         return np_fail(ctx, NPAGG_E_STATE, "the cache has seen no implicit backward");
     for (int64_t b = 0; b < rec->n_sets; b++)
@@ -40,7 +41,7 @@ npagg_status npagg_infer_grad_iters(npagg_ctx *ctx, const npagg_cache *cache, in
 npagg_status npagg_infer_residual(npagg_ctx *ctx, const npagg_cache *cache, double *residual)
 {
     const np_record *rec = NULL;
-    NP_TRY(find(ctx, cache, residual, &rec));
+    NP_TRY(find(ctx, cache, residual, "residual", &rec));
     for (int64_t b = 0; b < rec->n_sets; b++)
         residual[b] = rec->residual[2 * b];
     return NPAGG_OK;
@@ -49,7 +50,7 @@ npagg_status npagg_infer_residual(npagg_ctx *ctx, const npagg_cache *cache, doub
 npagg_status npagg_infer_trace(npagg_ctx *ctx, const npagg_cache *cache, int64_t set, double *bound)
 {
     const np_record *rec = NULL;
-    NP_TRY(find(ctx, cache, bound, &rec));
+    NP_TRY(find(ctx, cache, bound, "bound", &rec));
     if (set < 0 || set >= rec->n_sets)
         return np_fail(ctx, NPAGG_E_ARG, "infer_trace: set = %" PRId64 ", want 0..%" PRId64, set,
                        rec->n_sets - 1);

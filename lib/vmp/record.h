@@ -18,9 +18,11 @@ typedef struct np_record {
     np_noise_kind noise;
     int64_t d, k, n_sets, n;
     int32_t has_weight, evidence; /* weight was given; logz was */
-    int32_t slots;                /* sweeps that are kept */
-    int32_t weight_slots;         /* those of w: 0 if all weights are 1 */
-    int64_t trace_room;           /* bounds per set */
+    int32_t max_iters, grad;      /* settings */
+    double tol;
+    int32_t slots;        /* sweeps that are kept */
+    int32_t weight_slots; /* those of w: 0 if all weights are 1 */
+    int64_t trace_room;   /* bounds per set */
     size_t real_size;
     int32_t implicit_done; /* grad_iters is filled */
 

@@ -25,6 +25,11 @@ real *NP_REAL(np_set_weights)(const np_set *set, int32_t t)
     return (real *)rec->w + ((t - 1) % rec->weight_slots) * rec->n + set->first;
 }
 
+int NP_REAL(np_set_is_kept)(const np_run *run, int64_t b)
+{
+    return run->rec->iters[b] <= np_min(2, run->rec->slots);
+}
+
 static np_set open_set(const np_run *run, int64_t b, int32_t worker, npagg_ctx *team, double *grad)
 {
     const int64_t first = run->offsets[b], d = run->pgm.d;
@@ -51,6 +56,16 @@ static double *group_grad(const np_run *run, int64_t group)
     return run->grad ? run->grad + group * run->pgm.p : NULL;
 }
 
+static int64_t group_size(const np_run *run)
+{
+    return (run->n_sets + run->groups - 1) / run->groups;
+}
+
+int64_t NP_REAL(np_run_group)(const np_run *run, int64_t b)
+{
+    return is_large(run, b) ? run->groups : b / group_size(run);
+}
+
 typedef struct job {
     const np_run *run;
     np_set_fn fn;
@@ -60,8 +75,7 @@ static void run_group(void *arg, int64_t group, int32_t worker)
 {
     const job *j = arg;
     const np_run *run = j->run;
-    const int64_t size = (run->n_sets + run->groups - 1) / run->groups;
-    const int64_t end = np_min(run->n_sets, (group + 1) * size);
+    const int64_t size = group_size(run), end = np_min(run->n_sets, (group + 1) * size);
     for (int64_t b = group * size; b < end; b++) {
         if (is_large(run, b))
             continue;
@@ -126,18 +140,24 @@ static void take_backward(np_arena *arena, np_work *work, const np_run *run, int
         work->dd[t] = work->dd_rows + t * rows;
 }
 
+static np_partial *take_partials(np_arena *arena, int64_t chunks, int64_t d)
+{
+    np_partial *partial = NP_TAKE(arena, chunks, np_partial);
+    double *arrays = NP_TAKE2(arena, chunks, 2 * d, double);
+    for (int64_t c = 0; partial && c < chunks; c++) {
+        double *a = arrays + 2 * d * c;
+        partial[c] = (np_partial){.L = a, .h = a + d};
+    }
+    return partial;
+}
+
 static np_work take_work(np_arena *arena, const np_run *run, int32_t worker, np_purpose purpose,
                          int64_t slots)
 {
     np_work work = {0};
     const int64_t d = run->pgm.d, rows = most_rows(run, worker),
                   chunks = NP_REAL(np_rows_chunks)(rows, d);
-    work.partial = NP_TAKE(arena, chunks, np_partial);
-    for (int64_t c = 0; c < chunks; c++) {
-        const np_partial partial = np_partial_take(arena, d);
-        if (work.partial)
-            work.partial[c] = partial;
-    }
+    work.partial = take_partials(arena, chunks, d);
     work.post[0] = np_post_take(arena, d, run->pgm.k);
     work.post[1] = np_post_take(arena, d, run->pgm.k);
     if (purpose != NP_FORWARD)

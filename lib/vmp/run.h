@@ -80,6 +80,9 @@ void NP_REAL(np_run_sets)(const np_run *run, np_set_fn fn);
 /* fn for one set with all workers on its chunks; grad is that of the large sets. */
 void NP_REAL(np_run_large)(const np_run *run, int64_t b, np_set_fn fn);
 
+/* The group whose gradient set b adds to; the large sets' is the one after the last. */
+int64_t NP_REAL(np_run_group)(const np_run *run, int64_t b);
+
 /* What the workers need; backward also gradients, for sets of at most `slots` sweeps. */
 typedef enum np_purpose { NP_FORWARD, NP_BACKWARD, NP_IMPLICIT } np_purpose;
 void NP_REAL(np_run_take)(np_arena *arena, np_run *run, np_purpose purpose, int32_t slots);
@@ -90,8 +93,13 @@ void NP_REAL(np_forward_set)(np_set *set);
 /* One set, backward, in each of the modes. */
 void NP_REAL(np_backward_unrolled)(np_set *set);
 void NP_REAL(np_backward_last_step)(np_set *set);
-void NP_REAL(np_backward_implicit)(
-    np_set *set); /* after np_implicit_solve; skips sets that it gave up */
+
+/* After np_implicit_solve. Of the sets that it gave up this unrolls those that are kept and skips
+ * the rest. */
+void NP_REAL(np_backward_implicit)(np_set *set);
+
+/* Whether the record has all sweeps of set b even if it keeps only the last two. */
+int NP_REAL(np_set_is_kept)(const np_run *run, int64_t b);
 
 /*
  * The adjoint of E and V at the fixed point into run->adjoint, and how many adjoint sweeps that

@@ -1,0 +1,275 @@
+/*
+ * Every kernel table against the definitions in kernel/kernel.h, computed here with long double
+ * sums. Included by one test program per precision, which sets NP_REAL_BITS.
+ */
+#ifndef KERNEL_AGREEMENT_H
+#define KERNEL_AGREEMENT_H
+
+#include "kernel_bench.h"
+
+/* --- fill --- */
+
+static void check_fill(bench *k)
+{
+    const int64_t n = k->block.n, d = k->block.d;
+    real *lam = new_reals(n * d), *same = new_reals(n * d);
+    np_range range = {INFINITY, 0, 0, 0};
+    k->block.lam = NULL;
+    k->variant->table->fill(&k->block, k->v, lam, &range);
+    k->variant->table->fill(&k->block, k->v, same, NULL);
+    check_same_bits(n * d * (int64_t)sizeof(real), k->lam, lam, k->name, __LINE__);
+    check_same_bits(n * d * (int64_t)sizeof(real), k->lam, same, k->name, __LINE__);
+    TEST_ASSERT_EQUAL_INT32_MESSAGE(0, range.bad, k->name);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < d; j++) {
+            TEST_ASSERT_TRUE_MESSAGE(fabs(m_of(k, i, j)) <= range.m_max, k->name);
+            TEST_ASSERT_TRUE_MESSAGE(1 / lam_of(k, i, j) >= range.v_min * (1 - 1e-6), k->name);
+            TEST_ASSERT_TRUE_MESSAGE(1 / lam_of(k, i, j) <= range.v_max * (1 + 1e-6), k->name);
+        }
+}
+
+static int32_t fill_says_bad(bench *k)
+{
+    np_range range = {INFINITY, 0, 0, 0};
+    k->variant->table->fill(&k->block, k->v, k->lam, &range);
+    return range.bad;
+}
+
+/* Puts each bad number once into each of the last columns, at a row that depends on the column. */
+static void check_bad(bench *k)
+{
+    const real bad_v[] = {0, -1, NAN, INFINITY, -INFINITY, NP_REAL_BITS == 32 ? 1e-45f : 4e-324};
+    const real bad_m[] = {NAN, INFINITY, -INFINITY};
+    if (k->block.n == 0 || k->block.n > 8)
+        return;
+    for (int64_t j = k->block.d > 20 ? k->block.d - 20 : 0; j < k->block.d; j++) {
+        int64_t at = k->block.row[j % k->block.n] * k->block.d + j;
+        real v = k->v[at], m = k->m[at];
+        for (int b = 0; b < 6; b++) {
+            k->v[at] = bad_v[b];
+            TEST_ASSERT_EQUAL_INT32_MESSAGE(1, fill_says_bad(k), k->name);
+        }
+        k->v[at] = v;
+        for (int b = 0; b < 3; b++) {
+            k->m[at] = bad_m[b];
+            TEST_ASSERT_EQUAL_INT32_MESSAGE(1, fill_says_bad(k), k->name);
+        }
+        k->m[at] = m;
+    }
+    TEST_ASSERT_EQUAL_INT32_MESSAGE(0, fill_says_bad(k), k->name);
+}
+
+/* --- sums --- */
+
+static void expect_sums(const bench *k, int64_t j, double L0, double h0, double L, double h)
+{
+    const double roundings = (double)k->block.n + 8, e = k->terms[0].E[j];
+    long double want_L = L0, want_h = h0;
+    double size_L = fabs(L0), size_h = fabs(h0);
+    for (int64_t i = 0; i < k->block.n; i++) {
+        const long double x = (long double)k->c[i] * lam_of(k, i, j), m = m_of(k, i, j);
+        want_L += x;
+        want_h += x * (m - e);
+        size_L += (double)fabsl(x);
+        size_h += (double)(fabsl(x) * (fabsl(m) + fabs(e)));
+    }
+    expect(k, "L", j, want_L, L, roundings * k->variant->unit * size_L);
+    expect(k, "h", j, want_h, h, roundings * k->variant->unit * size_h);
+}
+
+static void check_sums(bench *k)
+{
+    const int64_t d = k->block.d;
+    const double *L0 = draw_doubles(d, 0), *h0 = draw_doubles(d, 0);
+    double *L = new_doubles(d), *h = new_doubles(d);
+    memcpy(L, L0, (size_t)d * sizeof *L);
+    memcpy(h, h0, (size_t)d * sizeof *h);
+    k->variant->table->sums(&k->block, k->c, k->terms[0].E, L, h);
+    for (int64_t j = 0; j < d; j++)
+        expect_sums(k, j, L0[j], h0[j], L[j], h[j]);
+}
+
+/* --- quad, dot --- */
+
+static void check_quad(bench *k)
+{
+    const double *E = k->terms[0].E, *V = k->terms[0].V;
+    double *q = new_doubles(k->block.n);
+    k->variant->table->quad(&k->block, E, V, q);
+    for (int64_t i = 0; i < k->block.n; i++) {
+        long double want = 0;
+        double size = 0;
+        for (int64_t j = 0; j < k->block.d; j++) {
+            const long double m = m_of(k, i, j), lam = lam_of(k, i, j), x = m - E[j];
+            const double reach = fabs(m_of(k, i, j)) + fabs(E[j]);
+            want += lam * (x * x + V[j]);
+            size += lam_of(k, i, j) * (reach * reach + V[j]);
+        }
+        expect(k, "q", i, want, q[i], roundings_of_dims(k) * k->variant->unit * size);
+    }
+}
+
+static void check_dot(bench *k)
+{
+    const np_term *t = &k->terms[0];
+    double *s = new_doubles(k->block.n);
+    k->variant->table->dot(&k->block, t->E, t->dL, t->dh, s);
+    for (int64_t i = 0; i < k->block.n; i++) {
+        long double want = 0;
+        double size = 0;
+        for (int64_t j = 0; j < k->block.d; j++) {
+            const long double lam = lam_of(k, i, j), x = (long double)m_of(k, i, j) - t->E[j];
+            const double reach = fabs(m_of(k, i, j)) + fabs(t->E[j]);
+            want += lam * (t->dL[j] + t->dh[j] * x);
+            size += lam_of(k, i, j) * (fabs(t->dL[j]) + fabs(t->dh[j]) * reach);
+        }
+        expect(k, "s", i, want, s[i], roundings_of_dims(k) * k->variant->unit * size);
+    }
+}
+
+/* --- push --- */
+
+typedef struct {
+    long double want_m, want_v; /* what is added to dm, dv */
+    double size_m, size_v;
+} push_entry;
+
+static push_entry define_push(const bench *k, int64_t n_terms, int64_t i, int64_t j)
+{
+    const double lam = lam_of(k, i, j), m = m_of(k, i, j);
+    long double gm = 0, gl = 0;
+    double size_m = 0, size_l = 0;
+    for (int64_t t = 0; t < n_terms; t++) {
+        const np_term *u = &k->terms[t];
+        const double a = (double)u->a[i], b = (double)u->b[i], reach = fabs(m) + fabs(u->E[j]);
+        const long double x = (long double)m - u->E[j];
+        gm += a * (long double)u->dh[j] + b * x;
+        gl += a * (u->dL[j] + u->dh[j] * x) + 0.5L * b * (x * x + u->V[j]);
+        size_m += fabs(a * u->dh[j]) + fabs(b) * reach;
+        size_l += fabs(a) * (fabs(u->dL[j]) + fabs(u->dh[j]) * reach) +
+                  0.5 * fabs(b) * (reach * reach + u->V[j]);
+    }
+    const double c = (double)k->c[i];
+    return (push_entry){lam * gm, -lam * (lam * gl + c), lam * size_m,
+                        lam * (lam * size_l + fabs(c))};
+}
+
+static void expect_push(const bench *k, int64_t n_terms, const real *before, const real *dm,
+                        const real *dv)
+{
+    const double roundings = 8 + 8 * (double)n_terms;
+    for (int64_t i = 0; i < k->block.n; i++)
+        for (int64_t j = 0; j < k->block.d; j++) {
+            const int64_t at = k->block.row[i] * k->block.d + j;
+            const push_entry e = define_push(k, n_terms, i, j);
+            const long double m = before[at] + e.want_m, v = before[at] + e.want_v;
+            const double unit = roundings * k->variant->unit;
+            expect(k, "dm", at, m, (double)dm[at],
+                   unit * e.size_m + 2 * REAL_UNIT * (double)(fabsl(m) + fabs(before[at])));
+            expect(k, "dv", at, v, (double)dv[at],
+                   unit * e.size_v + 2 * REAL_UNIT * (double)(fabsl(v) + fabs(before[at])));
+        }
+}
+
+/* Rows that are not in the block have NaN in m and v; their gradients must not move. */
+static void expect_others_untouched(const bench *k, const real *before, const real *after)
+{
+    const int64_t d = k->block.d;
+    for (int64_t row = 0, i = 0; row < k->rows; row++) {
+        if (i < k->block.n && k->block.row[i] == row)
+            i++;
+        else
+            check_same_bits(d * (int64_t)sizeof(real), before + row * d, after + row * d, k->name,
+                            __LINE__);
+    }
+}
+
+static void check_push(bench *k)
+{
+    const int64_t size = k->rows * k->block.d, n_terms = (k->block.n + k->block.d) % 5;
+    const size_t bytes = (size_t)size * sizeof(real);
+    real *before = draw_coefficients(size), *out[4];
+    for (int i = 0; i < 4; i++) {
+        out[i] = new_reals(size);
+        memcpy(out[i], before, bytes);
+    }
+    k->variant->table->push(&k->block, n_terms, k->terms, k->c, out[0], out[1]);
+    k->variant->table->push(&k->block, n_terms, k->terms, k->c, out[2], NULL);
+    k->variant->table->push(&k->block, n_terms, k->terms, k->c, NULL, out[3]);
+    expect_push(k, n_terms, before, out[0], out[1]);
+    expect_others_untouched(k, before, out[0]);
+    expect_others_untouched(k, before, out[1]);
+    check_same_bits((int64_t)bytes, out[0], out[2], "dm without dv", __LINE__);
+    check_same_bits((int64_t)bytes, out[1], out[3], "dv without dm", __LINE__);
+}
+
+/* --- the tests --- */
+
+static void test_kernel_fill_inverts_the_rows_of_the_block(void)
+{
+    for_every_size(check_fill);
+}
+
+static void test_kernel_fill_finds_every_bad_number(void)
+{
+    for_every_size(check_bad);
+}
+
+static void test_kernel_sums_are_the_sums(void)
+{
+    for_every_size(check_sums);
+}
+
+static void test_kernel_quad_is_the_sum_over_dimensions(void)
+{
+    for_every_size(check_quad);
+}
+
+static void test_kernel_dot_is_the_sum_over_dimensions(void)
+{
+    for_every_size(check_dot);
+}
+
+static void test_kernel_push_adds_to_the_rows_of_the_block_only(void)
+{
+    for_every_size(check_push);
+}
+
+static void test_kernel_choice_for_no_cpu_feature_is_the_reference(void)
+{
+    TEST_ASSERT_EQUAL_PTR(&NP_REAL(np_kernels_ref), NP_REAL(np_kernels_choose)(0));
+}
+
+static void test_kernel_choice_for_this_machine_is_the_last_table_it_can_run(void)
+{
+    const np_kernels *best = NULL;
+    for (size_t f = 0; f < sizeof variants / sizeof variants[0]; f++)
+        if ((variants[f].cpu & ~np_cpu_mask()) == 0)
+            best = variants[f].table;
+    TEST_ASSERT_EQUAL_PTR(best, NP_REAL(np_kernels_choose)(np_cpu_mask()));
+}
+
+void setUp(void)
+{
+}
+
+void tearDown(void)
+{
+    guarded_destroy_all();
+}
+
+int main(void)
+{
+    UNITY_BEGIN();
+    RUN_TEST(test_kernel_fill_inverts_the_rows_of_the_block);
+    RUN_TEST(test_kernel_fill_finds_every_bad_number);
+    RUN_TEST(test_kernel_sums_are_the_sums);
+    RUN_TEST(test_kernel_quad_is_the_sum_over_dimensions);
+    RUN_TEST(test_kernel_dot_is_the_sum_over_dimensions);
+    RUN_TEST(test_kernel_push_adds_to_the_rows_of_the_block_only);
+    RUN_TEST(test_kernel_choice_for_no_cpu_feature_is_the_reference);
+    RUN_TEST(test_kernel_choice_for_this_machine_is_the_last_table_it_can_run);
+    return UNITY_END();
+}
+
+#endif /* KERNEL_AGREEMENT_H */

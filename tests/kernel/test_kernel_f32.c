@@ -1,0 +1,4 @@
+/* float kernels. */
+#define NP_REAL_BITS 32
+
+#include "kernel_agreement.h"
