@@ -47,6 +47,8 @@ missing_packages() {
         cmake:cmake python3:python3 clang-format:clang-format; do
         command -v "${pair%%:*}" >/dev/null || echo "${pair##*:}"
     done
+    # Without it meson on Debian installs to lib64, where nothing is looked for.
+    ! command -v dpkg >/dev/null || command -v dpkg-architecture >/dev/null || echo dpkg-dev
     ctags --version 2>/dev/null | grep -q Universal || echo universal-ctags
     echo '#include <blis.h>' | gcc -E -x c - >/dev/null 2>&1 || echo libblis-dev
 }

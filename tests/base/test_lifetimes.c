@@ -48,7 +48,7 @@ static void test_objects_may_be_destroyed_in_any_order(void)
         ASSERT_OK(s->ctx, npagg_ctx_set_threads(s->ctx, 1 + i % 2));
         ASSERT_STILL_GOOD(s);
         destroy_in_order(s, i);
-        stand_destroy(s);
+        stand_end(&s);
     }
 }
 
@@ -64,7 +64,7 @@ static void test_prior_vmp_and_cache_outlive_their_context(void)
         stand *s = stand_create(&flavours[i], 64, NPAGG_GRAD_UNROLL);
         replace_ctx(s);
         ASSERT_STILL_GOOD(s);
-        stand_destroy(s);
+        stand_end(&s);
     }
 }
 
@@ -79,7 +79,7 @@ static void test_backward_may_run_on_another_context_than_its_forward(void)
         replace_ctx(s);
         ASSERT_OK(s->ctx, inference_backward(s->ctx, s->good, s->cache));
         ASSERT_SAME_OUTPUTS(s->want, s->good);
-        stand_destroy(s);
+        stand_end(&s);
     }
 }
 
@@ -98,7 +98,7 @@ static void test_one_cache_serves_both_precisions_and_all_priors_in_turn(void)
         ASSERT_SAME_OUTPUTS(s->want, s->good);
     }
     for (int i = 0; i < 2 * FLAVOURS; i++)
-        stand_destroy(stands[i]);
+        stand_end(&stands[i]);
     npagg_cache_destroy(cache);
     npagg_ctx_destroy(ctx);
 }
@@ -123,7 +123,7 @@ static void test_context_may_move_to_another_thread(void)
     s->meter.owner = pthread_self();
     ASSERT_SAME_OUTPUTS(s->want, s->good);
     ASSERT_STILL_GOOD(s);
-    stand_destroy(s);
+    stand_end(&s);
 }
 
 int main(void)

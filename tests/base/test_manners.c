@@ -43,7 +43,7 @@ static void call_everything(void)
         ASSERT_FORWARD_REFUSED(s, &bad, NPAGG_E_ARG, "m is NULL", "");
         inference_put(s->good, s->good->v, 2, -1);
         ASSERT_FAILS(s->ctx, NPAGG_E_NUMERIC, "v[0,2]", inference_forward(s->ctx, s->good, NULL));
-        stand_destroy(s);
+        stand_end(&s);
     }
 }
 
@@ -85,7 +85,7 @@ static void test_infer_under_other_rounding_is_close_to_the_usual(void)
         ASSERT_ALL_CLOSE(s->good->n_sets * s->good->q, s->want->post, s->good->post, 1e-12, 0);
         ASSERT_ALL_CLOSE(s->good->p, s->want->dparams, s->good->dparams, 1e-11, 0);
         ASSERT_ALL_CLOSE(s->good->n * s->good->d, s->want->dm, s->good->dm, 1e-11, 0);
-        stand_destroy(s);
+        stand_end(&s);
     }
 }
 
@@ -204,19 +204,6 @@ static void test_calls_print_nothing(void)
     TEST_ASSERT_EQUAL_INT64(0, count_output(call_everything));
 }
 
-/* -1 where the system does not tell. */
-static long count_threads(void)
-{
-    char line[256];
-    long n = -1;
-    FILE *file = fopen("/proc/self/status", "r");
-    while (file && fgets(line, sizeof line, file))
-        sscanf(line, "Threads: %ld", &n);
-    if (file)
-        fclose(file);
-    return n;
-}
-
 static void test_threads_start_only_when_asked_and_end_with_their_context(void)
 {
     const long before = count_threads();
@@ -231,7 +218,7 @@ static void test_threads_start_only_when_asked_and_end_with_their_context(void)
     ASSERT_OK(s->ctx, npagg_ctx_set_threads(s->ctx, 2));
     TEST_ASSERT_EQUAL_INT64(before + 1, count_threads());
     ASSERT_OK(s->ctx, npagg_ctx_set_threads(s->ctx, 5));
-    stand_destroy(s);
+    stand_end(&s);
     TEST_ASSERT_EQUAL_INT64(before, count_threads());
 }
 
@@ -246,16 +233,18 @@ static void test_threads_that_the_system_does_not_give_change_nothing(void)
     pthread_getattr_default_np(&greedy);
     pthread_attr_setstacksize(&greedy, (size_t)1 << 48);
     TEST_ASSERT_EQUAL_INT(0, pthread_setattr_default_np(&greedy));
+    const long threads = count_threads();
     const npagg_status status = npagg_ctx_set_threads(s->ctx, 4);
     pthread_setattr_default_np(&usual);
     pthread_attr_destroy(&usual);
     pthread_attr_destroy(&greedy);
     TEST_ASSERT_EQUAL_INT32(NPAGG_E_UNSUP, status);
     ASSERT_ERROR_HAS(s->ctx, "threads");
+    TEST_ASSERT_EQUAL_INT64(threads, count_threads());
     ASSERT_STILL_GOOD(s);
     ASSERT_OK(s->ctx, npagg_ctx_set_threads(s->ctx, 4));
     ASSERT_STILL_GOOD(s);
-    stand_destroy(s);
+    stand_end(&s);
 }
 #endif
 

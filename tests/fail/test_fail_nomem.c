@@ -3,7 +3,7 @@
  * NPAGG_E_NOMEM, nothing leaked, outputs and handles as before, and the next call gives the
  * undisturbed bits.
  */
-#include <string.h>
+#include <math.h>
 
 #include "check.h"
 #include "inference.h"
@@ -161,6 +161,7 @@ static void test_infer_on_threads_survives_every_failing_allocation(void)
         run_scene(&flavours[5], mode, 32, 3, mode % 2);
 }
 
+/* Sets that an implicit backward has to unroll. */
 static int count_fallbacks(const problem *p)
 {
     int count = 0;
@@ -182,6 +183,19 @@ static void test_infer_falling_back_from_implicit_survives_every_failing_allocat
     scene sc = {.problem = p, .precision = 64, .threads = 1};
     fail_each_allocation_both_ways(&sc);
     sc.precision = 32, sc.threads = 2;
+    fail_each_allocation_both_ways(&sc);
+    problem_destroy(p);
+}
+
+/* No adjoint of a NaN converges: that set falls back, the large one does not and must wait for it.
+ */
+static void test_infer_falling_back_for_one_set_survives_every_failing_allocation(void)
+{
+    problem *p = make_problem(&flavours[5], 40, NPAGG_GRAD_IMPLICIT);
+    p->max_iters = 5;
+    p->dq[2 * p->q] = (double)NAN;
+    TEST_ASSERT_EQUAL_INT(1, count_fallbacks(p));
+    scene sc = {.problem = p, .precision = 64, .threads = 1};
     fail_each_allocation_both_ways(&sc);
     problem_destroy(p);
 }
@@ -303,15 +317,18 @@ static int attempt_set_threads(int32_t from, int32_t to, int64_t n)
 {
     stand *s = stand_create(&flavours[3], 32, NPAGG_GRAD_UNROLL);
     ASSERT_OK(s->ctx, npagg_ctx_set_threads(s->ctx, from));
+    const long threads = count_threads();
     meter_fail_in(&s->meter, n, 0);
     npagg_status status = npagg_ctx_set_threads(s->ctx, to);
     const int failed = s->meter.failed > 0;
     meter_never_fail(&s->meter);
     TEST_ASSERT_EQUAL_INT32(failed ? NPAGG_E_NOMEM : NPAGG_OK, status);
+    if (failed)
+        TEST_ASSERT_EQUAL_INT64(threads, count_threads());
     ASSERT_STILL_GOOD(s);
     ASSERT_OK(s->ctx, npagg_ctx_set_threads(s->ctx, to));
     ASSERT_STILL_GOOD(s);
-    stand_destroy(s);
+    stand_end(&s);
     return failed;
 }
 
@@ -344,7 +361,7 @@ static int attempt_params(int64_t n)
     if (failed)
         ASSERT_UNTOUCHED(f);
     ASSERT_STILL_GOOD(s);
-    stand_destroy(s);
+    stand_end(&s);
     return failed;
 }
 
@@ -362,6 +379,7 @@ int main(void)
     RUN_TEST(test_infer_survives_every_failing_allocation_of_a_growing_context);
     RUN_TEST(test_infer_on_threads_survives_every_failing_allocation);
     RUN_TEST(test_infer_falling_back_from_implicit_survives_every_failing_allocation);
+    RUN_TEST(test_infer_falling_back_for_one_set_survives_every_failing_allocation);
     RUN_TEST(test_create_survives_every_failing_allocation);
     RUN_TEST(test_ctx_create_survives_every_failing_allocation);
     RUN_TEST(test_set_threads_survives_every_failing_allocation);

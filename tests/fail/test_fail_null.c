@@ -13,8 +13,7 @@ void setUp(void)
 
 void tearDown(void)
 {
-    stand_destroy(s);
-    s = NULL;
+    stand_end(&s);
 }
 
 static void test_infer_forward_without_a_needed_array_names_it(void)
@@ -119,7 +118,7 @@ static void test_grad_iters_without_an_output_is_refused(void)
     ASSERT_STILL_GOOD(implicit);
     ASSERT_FAILS(implicit->ctx, NPAGG_E_ARG, "n is NULL",
                  npagg_infer_grad_iters(implicit->ctx, implicit->cache, NULL));
-    stand_destroy(implicit);
+    stand_end(&implicit);
 }
 
 static void test_create_without_an_output_is_refused(void)

@@ -93,7 +93,7 @@ static void test_vmp_grad_out_of_range_changes_nothing(void)
             ASSERT_STILL_GOOD(s);
             TEST_ASSERT_EQUAL_UINT64(bytes, npagg_cache_bytes(s->cache));
         }
-        stand_destroy(s);
+        stand_end(&s);
     }
 }
 
@@ -124,7 +124,7 @@ static void test_threads_out_of_range_are_refused_and_change_nothing(void)
             ASSERT_STILL_GOOD(s);
         }
     }
-    stand_destroy(s);
+    stand_end(&s);
 }
 
 static void test_prior_offset_of_an_unknown_field_is_minus_one(void)

@@ -13,8 +13,7 @@ void setUp(void)
 
 void tearDown(void)
 {
-    stand_destroy(s);
-    s = NULL;
+    stand_end(&s);
 }
 
 typedef npagg_status (*create_fn)(npagg_ctx *ctx, int64_t d, int64_t k, npagg_prior **out);

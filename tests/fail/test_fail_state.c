@@ -13,8 +13,7 @@ void setUp(void)
 
 void tearDown(void)
 {
-    stand_destroy(s);
-    s = NULL;
+    stand_end(&s);
 }
 
 static void test_infer_backward_with_an_empty_cache_is_refused(void)
@@ -88,7 +87,7 @@ static void test_infer_backward_with_another_prior_is_refused(void)
 
 static void test_infer_backward_with_another_number_of_components_is_refused(void)
 {
-    stand_destroy(s);
+    stand_end(&s);
     s = stand_create(&flavours[2], 32, NPAGG_GRAD_UNROLL);
     npagg_prior *other = NULL;
     ASSERT_OK(s->ctx, npagg_prior_create_mixture(s->ctx, 5, 2, &other));
@@ -122,7 +121,7 @@ static void test_infer_backward_in_another_gradient_mode_is_refused(void)
         for (int32_t backward = 0; backward < GRAD_MODES; backward++) {
             if (forward == backward)
                 continue;
-            stand_destroy(s);
+            stand_end(&s);
             s = stand_create(&flavours[5], 32, forward);
             inference bad = *s->good;
             ASSERT_OK(s->ctx, npagg_vmp_create(s->ctx, &bad.vmp));
@@ -189,7 +188,7 @@ static void test_infer_grad_iters_need_an_implicit_backward(void)
     int32_t n[4] = {7, 7, 7, 7};
     ASSERT_STILL_GOOD(s);
     ASSERT_FAILS(s->ctx, NPAGG_E_STATE, "", npagg_infer_grad_iters(s->ctx, s->cache, n));
-    stand_destroy(s);
+    stand_end(&s);
     s = stand_create(&flavours[5], 64, NPAGG_GRAD_IMPLICIT);
     ASSERT_OK(s->ctx, inference_forward(s->ctx, s->good, s->cache));
     ASSERT_FAILS(s->ctx, NPAGG_E_STATE, "", npagg_infer_grad_iters(s->ctx, s->cache, n));

@@ -17,8 +17,7 @@ void setUp(void)
 
 void tearDown(void)
 {
-    stand_destroy(s);
-    s = NULL;
+    stand_end(&s);
 }
 
 /* The good inference with one entry of the named array changed; the entry is put back after. */
@@ -137,17 +136,17 @@ static void test_infer_of_the_largest_and_smallest_numbers_is_refused_or_finite(
     for (int i = 0; i < FLAVOURS; i++) {
         s = stand_create(&flavours[i], 32, NPAGG_GRAD_UNROLL);
         refuse_or_be_finite_at((double)FLT_TRUE_MIN, (double)FLT_MAX);
-        stand_destroy(s);
+        stand_end(&s);
         s = stand_create(&flavours[i], 64, NPAGG_GRAD_UNROLL);
         refuse_or_be_finite_at(DBL_TRUE_MIN, DBL_MAX);
         tearDown();
     }
 }
 
-/* Sets of 1, 20000 and 3 rows: the large one is worked on in several chunks. */
+/* Sets of 1, 66000 and 3 rows: the large one is worked on in several chunks. */
 static problem *large_problem(int with_weight)
 {
-    const int64_t sizes[] = {1, 20000, 3};
+    const int64_t sizes[] = {1, 66000, 3};
     test_rng rng = {3};
     return problem_create(&rng, STUDENT, 1, 3, 1, 3, sizes, with_weight);
 }
@@ -158,9 +157,9 @@ static void test_infer_names_the_bad_value_in_a_later_chunk_of_a_large_set(void)
     for (int i = 0; i < 3; i++) {
         s = stand_create_of(large_problem(0), 32);
         ASSERT_OK(s->ctx, npagg_ctx_set_threads(s->ctx, threads[i]));
-        refuse_value(s->good->v, 19999 * 3 + 1, -0.2, "v[19999,1] = -0.2", "> 0");
+        refuse_value(s->good->v, 65999 * 3 + 1, -0.2, "v[65999,1] = -0.2", "> 0");
         refuse_value(s->good->m, 10001 * 3, (double)NAN, "m[10001,0] = ", "nan");
-        refuse_value(s->good->v, 20003 * 3 + 2, 0, "v[20003,2] = 0", "> 0");
+        refuse_value(s->good->v, 66003 * 3 + 2, 0, "v[66003,2] = 0", "> 0");
         tearDown();
     }
 }

@@ -70,6 +70,14 @@ void outputs_clear(outputs *out)
         free(out->list[--out->count].x);
 }
 
+double output_largest(const output *o)
+{
+    double max = 0;
+    for (int64_t i = 0; i < o->n; i++)
+        max = fmax(max, fabs(o->x[i]));
+    return max;
+}
+
 /* --- the problem of a file --- */
 
 /* Where a field of the parameters begins. */

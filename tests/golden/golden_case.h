@@ -67,4 +67,7 @@ void golden_case_run(const golden_case *c, const problem *p, int precision, outp
 const output *outputs_find(const outputs *out, const char *gradient, const char *name);
 void outputs_clear(outputs *out);
 
+/* max_i |x_i| */
+double output_largest(const output *o);
+
 #endif /* GOLDEN_CASE_H */

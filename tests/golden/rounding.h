@@ -1,6 +1,4 @@
-/*
- * How far float32 may be off: what perturbations of size u of its inputs and of the posterior mean
- * do to the float64 result. docs/testing.md derives the bound.
+/* How far float32 may be off: what errors of size u do to the float64 result. See docs/testing.md.
  */
 #ifndef ROUNDING_H
 #define ROUNDING_H
@@ -13,17 +11,13 @@
 problem *rounding_inputs(const problem *p);
 
 /*
- * change [count of the outputs]: per array the largest |f64(perturbed p) - f64(p)| of `draws`
- * random perturbations, each of which multiplies every number of m, v, weight, params, dq and dlogz
- * by 1 +- u, and besides
- *
- *   the columns of m and of v of each set by 1 +- u: the roundings of sums over rows,
- *   the rows of m and of v by 1 +- u: the roundings of sums over dimensions,
- *
- * which the signs of many single numbers would not reach, since those average out; plus, for the
- * gradients of rows, what moving the posterior mean against the rows does. at_p is f64(p).
+ * change [count of the outputs]: per array the largest |f64(disturbed) - f64(p)| of 16 random
+ * disturbances, each of which multiplies every number of m, v, weight, params, dq and dlogz by
+ * 1 +- u and does likewise to what the kernels read and return. at_p is f64(p).
  */
-void rounding_change(const golden_case *c, const problem *p, const outputs *at_p, int draws,
-                     double *change);
+void rounding_change(const golden_case *c, const problem *p, const outputs *at_p, double *change);
+
+/* How far the f32 result may be from f64 = exact, an array of at_p with this change. */
+double rounding_allowed(const output *exact, double change);
 
 #endif /* ROUNDING_H */

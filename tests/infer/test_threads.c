@@ -14,13 +14,13 @@ void tearDown(void)
 {
 }
 
-/* Two sets that are cut into chunks among small ones, one of them empty; every fourth row masked.
+/* A set for all threads together and one in two chunks, among small ones; every 4th row masked.
  */
 static problem *draw(const flavour *kind, int32_t mode)
 {
-    const int64_t sizes[] = {20000, 1, 0, 50, 9000, 3};
+    const int64_t sizes[] = {60000, 1, 0, 50, 9000, 3};
     test_rng rng = {17};
-    problem *p = problem_create(&rng, kind->kind, kind->robust, 3, kind->k, 6, sizes, 1);
+    problem *p = problem_create(&rng, kind->kind, kind->robust, 2, kind->k, 6, sizes, 1);
     p->max_iters = 3;
     p->grad = mode;
     return p;
@@ -94,10 +94,10 @@ static void test_infer_stopping_by_tolerance_gives_the_same_bits_on_threads(void
 
 static void test_infer_without_weights_or_logz_gives_the_same_bits_on_threads(void)
 {
-    const int64_t sizes[] = {3, 17000, 64, 65};
+    const int64_t sizes[] = {3, 70000, 64, 65};
     test_rng rng = {18};
     for (int i = 0; i < FLAVOURS; i++) {
-        problem *p = problem_create(&rng, flavours[i].kind, flavours[i].robust, 2, flavours[i].k, 4,
+        problem *p = problem_create(&rng, flavours[i].kind, flavours[i].robust, 1, flavours[i].k, 4,
                                     sizes, 0);
         free(p->dlogz);
         p->dlogz = NULL;

@@ -1,6 +1,7 @@
 # README.md shows the program that is there, and what it prints.
 # usage: readme.sh [the built program]
 . "$SOURCE_ROOT/tests/support/checks.sh"
+program=${1:+$(realpath "$1")}
 cd "$SOURCE_ROOT" || exit 1
 
 block() { # language
@@ -8,7 +9,7 @@ block() { # language
 }
 
 check "the program in README.md is examples/aggregate.c" diff <(block c) examples/aggregate.c
-if [ $# -gt 0 ]; then
-    check "README.md shows what it prints" diff <(block text) <("$1")
+if [ -n "$program" ]; then
+    check "README.md shows what it prints" diff <(block text) <("$program")
 fi
 finish

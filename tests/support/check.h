@@ -8,10 +8,12 @@
 #include <unity.h>
 
 /* |got - want| <= rtol |want| + atol; a NaN never passes, equal infinities do. */
-#define ASSERT_CLOSE(want, got, rtol, atol) check_close((want), (got), (rtol), (atol), #got, __LINE__)
+#define ASSERT_CLOSE(want, got, rtol, atol)                                                        \
+    check_close((want), (got), (rtol), (atol), #got, __LINE__)
 
-/* max_i |got_i - want_i| <= tol max_i |want_i| + atol over n entries: relative to the largest entry. */
-#define ASSERT_ALL_CLOSE(n, want, got, tol, atol) \
+/* max_i |got_i - want_i| <= tol max_i |want_i| + atol over n entries: relative to the largest
+ * entry. */
+#define ASSERT_ALL_CLOSE(n, want, got, tol, atol)                                                  \
     check_all_close((n), (want), (got), (tol), (atol), #got, __LINE__)
 #define ASSERT_ALL_FINITE(n, got) check_all_finite((n), (got), #got, __LINE__)
 
@@ -22,7 +24,8 @@
 #define ASSERT_OK(ctx, call) check_status((ctx), NPAGG_OK, (call), "", #call, __LINE__)
 
 /* A call that must fail with this status and leave an error text that contains `text`. */
-#define ASSERT_FAILS(ctx, status, text, call) check_status((ctx), (status), (call), (text), #call, __LINE__)
+#define ASSERT_FAILS(ctx, status, text, call)                                                      \
+    check_status((ctx), (status), (call), (text), #call, __LINE__)
 
 void check_close(double want, double got, double rtol, double atol, const char *what, int line);
 void check_all_close(int64_t n, const double *want, const double *got, double tol, double atol,

@@ -96,6 +96,12 @@ problem *problem_of_set(const problem *p, int64_t b)
     return c;
 }
 
+double rounding(const problem *p, int precision)
+{
+    double growth = p->k > 1 ? 1 + (double)p->d / 10 : 1;
+    return growth * (precision == 64 ? 1e-12 : 4e-6);
+}
+
 void check_posterior(const problem *p, const double *want, const double *got, double tol)
 {
     int64_t kd = p->k * p->d;

@@ -133,7 +133,7 @@ static int read_scalar(reader *r, golden *g)
 /* "f64|i64 NDIM D0 D1 ..": a value takes at least two characters, so the file bounds the count. */
 static int read_shape(reader *r, int *is_int, int64_t *count)
 {
-    int64_t n_dims, d, most = (int64_t)(r->end - r->at);
+    int64_t n_dims, d = 0, most = (int64_t)(r->end - r->at);
     if (!read_word(r, "f64 or i64"))
         return 0;
     *is_int = strcmp(r->word, "i64") == 0;

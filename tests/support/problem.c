@@ -375,14 +375,14 @@ double problem_loss(npagg_ctx *ctx, const problem *p)
     double *q = poisoned(64, p->n_sets * p->q), *logz = p->dlogz ? poisoned(64, p->n_sets) : NULL;
     ASSERT_OK(ctx, npagg_infer_forward_f64(ctx, prior, vmp, p->params, p->n_sets, p->offsets, p->m,
                                            p->v, p->weight, q, logz, NULL));
-    double loss = 0;
+    long double loss = 0;
     for (int64_t j = 0; p->dq && j < p->n_sets * p->q; j++)
-        loss += p->dq[j] * q[j];
+        loss += (long double)p->dq[j] * q[j];
     for (int64_t b = 0; p->dlogz && b < p->n_sets; b++)
-        loss += p->dlogz[b] * logz[b];
+        loss += (long double)p->dlogz[b] * logz[b];
     free(q);
     free(logz);
     npagg_vmp_destroy(vmp);
     npagg_prior_destroy(prior);
-    return loss;
+    return (double)loss;
 }

@@ -31,17 +31,32 @@ stand *stand_create(const flavour *kind, int precision, int32_t grad)
     return stand_create_of(p, precision);
 }
 
-void stand_destroy(stand *s)
+void stand_end(stand **owner)
 {
+    stand *s = *owner;
     if (!s)
         return;
+    *owner = NULL;
     inference_destroy(s->good);
     inference_destroy(s->want);
     problem_destroy(s->problem);
     npagg_cache_destroy(s->cache);
     npagg_ctx_destroy(s->ctx);
-    ASSERT_BALANCED(&s->meter);
+    const meter left = s->meter;
     free(s);
+    ASSERT_BALANCED(&left);
+}
+
+long count_threads(void)
+{
+    char line[256];
+    long n = -1;
+    FILE *file = fopen("/proc/self/status", "r");
+    while (file && fgets(line, sizeof line, file))
+        sscanf(line, "Threads: %ld", &n);
+    if (file)
+        fclose(file);
+    return n;
 }
 
 void stand_check_text(const npagg_ctx *ctx, const char *text, int line)

@@ -21,8 +21,8 @@ typedef struct {
 stand *stand_create(const flavour *kind, int precision, int32_t grad);
 /* Any problem, which the stand then owns. */
 stand *stand_create_of(problem *p, int precision);
-/* Ends it all and asserts that nothing leaked. */
-void stand_destroy(stand *s);
+/* Ends *s, if there is one, makes it NULL, and asserts that nothing leaked. */
+void stand_end(stand **s);
 
 /*
  * The call fails with this status; the error text has both parts; outputs are untouched; the cache,
@@ -37,6 +37,9 @@ void stand_destroy(stand *s);
 #define ASSERT_CACHE_EMPTY(ctx, cache) stand_check_empty((ctx), (cache), __LINE__)
 /* A good run gives the undisturbed bits. */
 #define ASSERT_STILL_GOOD(s) stand_check_good((s), __LINE__)
+
+/* Threads of this process; -1 where the system does not tell. */
+long count_threads(void);
 
 void stand_refuse_forward(const stand *s, const inference *bad, npagg_status status,
                           const char *one, const char *two, int line);

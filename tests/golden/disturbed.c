@@ -1,0 +1,137 @@
+#define NP_REAL_BITS 64
+
+#include "disturbed.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernel/kernel.h"
+#include "rounding.h"
+
+static int active;
+static uint64_t seed;
+
+/* +u or -u, a pure function of the number and the seed. */
+static double rounding_of(double x)
+{
+    test_rng rng;
+    memcpy(&rng.state, &x, sizeof rng.state);
+    rng.state ^= seed;
+    return rng_int(&rng, 0, 1) ? UNIT_ROUNDOFF : -UNIT_ROUNDOFF;
+}
+
+static double disturb(double x)
+{
+    return x * (1 + rounding_of(x));
+}
+
+/* A sum whose terms have this size in all. */
+static double disturb_sum(double sum, double size)
+{
+    return sum + rounding_of(sum) * size;
+}
+
+static const double *row_m(const np_block *k, int64_t i)
+{
+    return k->m + k->row[i] * k->d;
+}
+
+static void fill(const np_block *k, const double *v, double *lam, np_range *range)
+{
+    np_kernels_ref_f64.fill(k, v, lam, range);
+}
+
+static void sums(const np_block *k, const double *c, const double *centre, double *L, double *h)
+{
+    for (int64_t j = 0; j < k->d; j++) {
+        double sum_L = 0, sum_h = 0, size_L = 0, size_h = 0;
+        for (int64_t i = 0; i < k->n; i++) {
+            const double x = disturb(c[i]) * k->lam[i * k->d + j];
+            const double y = x * (row_m(k, i)[j] - disturb(centre[j]));
+            sum_L += x;
+            sum_h += y;
+            size_L += fabs(x);
+            size_h += fabs(y);
+        }
+        L[j] += disturb_sum(sum_L, size_L);
+        h[j] += disturb_sum(sum_h, size_h);
+    }
+}
+
+static void quad(const np_block *k, const double *E, const double *V, double *q)
+{
+    for (int64_t i = 0; i < k->n; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < k->d; j++) {
+            const double x = row_m(k, i)[j] - disturb(E[j]);
+            sum += k->lam[i * k->d + j] * (x * x + disturb(V[j]));
+        }
+        q[i] = disturb(sum);
+    }
+}
+
+static void dot(const np_block *k, const double *E, const double *dL, const double *dh, double *s)
+{
+    for (int64_t i = 0; i < k->n; i++) {
+        double sum = 0, size = 0;
+        for (int64_t j = 0; j < k->d; j++) {
+            const double x = row_m(k, i)[j] - disturb(E[j]), lam = k->lam[i * k->d + j];
+            sum += lam * (disturb(dL[j]) + disturb(dh[j]) * x);
+            size += lam * (fabs(dL[j]) + fabs(dh[j] * x));
+        }
+        s[i] = disturb_sum(sum, size);
+    }
+}
+
+/* Both gradients of one number, and the sizes of what they are made of. */
+typedef struct {
+    double m, lam, size_m, size_lam;
+} pushed;
+
+static void add_term(const np_term *t, int64_t i, int64_t j, double m, pushed *p)
+{
+    const double a = disturb(t->a[i]), b = disturb(t->b[i]), x = m - disturb(t->E[j]);
+    const double dL = disturb(t->dL[j]), dh = disturb(t->dh[j]), V = disturb(t->V[j]);
+    p->m += a * dh + b * x;
+    p->lam += a * (dL + dh * x) + 0.5 * b * (x * x + V);
+    p->size_m += fabs(a * dh) + fabs(b * x);
+    p->size_lam += fabs(a) * (fabs(dL) + fabs(dh * x)) + 0.5 * fabs(b) * (x * x + V);
+}
+
+static void push(const np_block *k, int64_t n_terms, const np_term *terms, const double *c,
+                 double *dm, double *dv)
+{
+    for (int64_t i = 0; i < k->n; i++)
+        for (int64_t j = 0; j < k->d; j++) {
+            const int64_t at = k->row[i] * k->d + j;
+            const double lam = k->lam[i * k->d + j];
+            pushed p = {0};
+            for (int64_t t = 0; t < n_terms; t++)
+                add_term(&terms[t], i, j, k->m[at], &p);
+            if (dm)
+                dm[at] += lam * disturb_sum(p.m, p.size_m);
+            if (dv)
+                dv[at] -= lam * disturb_sum(lam * p.lam + c[i], lam * p.size_lam + fabs(c[i]));
+        }
+}
+
+static const np_kernels disturbed_kernels = {fill, sums, quad, dot, push};
+
+void disturbed_begin(uint64_t with)
+{
+    active = 1;
+    seed = with;
+}
+
+void disturbed_end(void)
+{
+    active = 0;
+}
+
+const np_kernels *__real_np_kernels_choose_f64(uint32_t cpu);
+const np_kernels *__wrap_np_kernels_choose_f64(uint32_t cpu);
+
+const np_kernels *__wrap_np_kernels_choose_f64(uint32_t cpu)
+{
+    return active ? &disturbed_kernels : __real_np_kernels_choose_f64(cpu);
+}
