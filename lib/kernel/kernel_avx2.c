@@ -98,6 +98,28 @@ static void stage(real dst[TILE], const double *src, int64_t n)
         dst[j] = 0;
 }
 
+/* A vector that rows are compared with: high + low, so that m - E is as good as m is also where the
+ * two are close. */
+typedef struct centre {
+    real high[TILE], low[TILE];
+} centre;
+
+static void stage_centre(centre *c, const double *src, int64_t n)
+{
+    int64_t j = 0;
+    for (; j < n; j++) {
+        c->high[j] = (real)src[j];
+        c->low[j] = (real)(src[j] - (double)c->high[j]);
+    }
+    for (; j % W != 0; j++)
+        c->high[j] = c->low[j] = 0;
+}
+
+INLINE vec from_centre(vec m, const centre *c, int64_t j)
+{
+    return (m - load(c->high + j)) - load(c->low + j);
+}
+
 /* Rows i .. i+R-1 of the block from dimension j0 on. */
 typedef struct strip {
     const real *m[ROWS], *lam[ROWS];
@@ -183,35 +205,35 @@ static void fill(const np_block *k, const real *v, real *lam, np_range *range)
 }
 
 INLINE void sums_strip(const np_block *k, int R, int64_t i, int64_t j0, int64_t n, const real *c,
-                       const real *centre, real *L, real *h)
+                       const centre *e, real *L, real *h)
 {
     const strip s = take_strip(k, R, i, j0);
     for (int64_t j = 0; j < n; j += W) {
         vec sum_L = load(L + j), sum_h = load(h + j);
-        const vec e = load(centre + j);
         for (int r = 0; r < R; r++) {
             const vec x = c[i + r] * load_n(s.lam[r] + j, n - j);
             sum_L += x;
-            sum_h += x * (load_n(s.m[r] + j, n - j) - e);
+            sum_h += x * from_centre(load_n(s.m[r] + j, n - j), e, j);
         }
         store(L + j, sum_L);
         store(h + j, sum_h);
     }
 }
 
-static void sums(const np_block *k, const real *c, const double *centre, double *L, double *h)
+static void sums(const np_block *k, const real *c, const double *about, double *L, double *h)
 {
-    real e[TILE], part_L[TILE], part_h[TILE];
+    centre e;
+    real part_L[TILE], part_h[TILE];
     for (int64_t j0 = 0; j0 < k->d; j0 += TILE) {
         const int64_t n = np_min(TILE, k->d - j0);
-        stage(e, centre + j0, n);
+        stage_centre(&e, about + j0, n);
         memset(part_L, 0, sizeof part_L);
         memset(part_h, 0, sizeof part_h);
         int64_t i = 0;
         for (; i + ROWS <= k->n; i += ROWS)
-            sums_strip(k, ROWS, i, j0, n, c, e, part_L, part_h);
+            sums_strip(k, ROWS, i, j0, n, c, &e, part_L, part_h);
         for (; i < k->n; i++)
-            sums_strip(k, 1, i, j0, n, c, e, part_L, part_h);
+            sums_strip(k, 1, i, j0, n, c, &e, part_L, part_h);
         for (int64_t j = 0; j < n; j++) {
             L[j0 + j] += (double)part_L[j];
             h[j0 + j] += (double)part_h[j];
@@ -219,15 +241,15 @@ static void sums(const np_block *k, const real *c, const double *centre, double 
     }
 }
 
-INLINE void quad_strip(const np_block *k, int R, int64_t i, int64_t j0, int64_t n, const real *E,
+INLINE void quad_strip(const np_block *k, int R, int64_t i, int64_t j0, int64_t n, const centre *e,
                        const real *V, double *q)
 {
     const strip s = take_strip(k, R, i, j0);
     vec sum[ROWS] = {{0}};
     for (int64_t j = 0; j < n; j += W) {
-        const vec e = load(E + j), u = load(V + j);
+        const vec u = load(V + j);
         for (int r = 0; r < R; r++) {
-            const vec x = load_n(s.m[r] + j, n - j) - e;
+            const vec x = from_centre(load_n(s.m[r] + j, n - j), e, j);
             sum[r] += load_n(s.lam[r] + j, n - j) * (x * x + u);
         }
     }
@@ -237,29 +259,30 @@ INLINE void quad_strip(const np_block *k, int R, int64_t i, int64_t j0, int64_t 
 
 static void quad(const np_block *k, const double *E, const double *V, double *q)
 {
-    real e[TILE], u[TILE];
+    centre e;
+    real u[TILE];
     memset(q, 0, (size_t)k->n * sizeof *q);
     for (int64_t j0 = 0; j0 < k->d; j0 += TILE) {
         const int64_t n = np_min(TILE, k->d - j0);
-        stage(e, E + j0, n);
+        stage_centre(&e, E + j0, n);
         stage(u, V + j0, n);
         int64_t i = 0;
         for (; i + ROWS <= k->n; i += ROWS)
-            quad_strip(k, ROWS, i, j0, n, e, u, q);
+            quad_strip(k, ROWS, i, j0, n, &e, u, q);
         for (; i < k->n; i++)
-            quad_strip(k, 1, i, j0, n, e, u, q);
+            quad_strip(k, 1, i, j0, n, &e, u, q);
     }
 }
 
-INLINE void dot_strip(const np_block *k, int R, int64_t i, int64_t j0, int64_t n, const real *E,
+INLINE void dot_strip(const np_block *k, int R, int64_t i, int64_t j0, int64_t n, const centre *e,
                       const real *dL, const real *dh, double *out)
 {
     const strip s = take_strip(k, R, i, j0);
     vec sum[ROWS] = {{0}};
     for (int64_t j = 0; j < n; j += W) {
-        const vec e = load(E + j), gL = load(dL + j), gh = load(dh + j);
+        const vec gL = load(dL + j), gh = load(dh + j);
         for (int r = 0; r < R; r++) {
-            const vec x = load_n(s.m[r] + j, n - j) - e;
+            const vec x = from_centre(load_n(s.m[r] + j, n - j), e, j);
             sum[r] += load_n(s.lam[r] + j, n - j) * (gL + gh * x);
         }
     }
@@ -269,24 +292,26 @@ INLINE void dot_strip(const np_block *k, int R, int64_t i, int64_t j0, int64_t n
 
 static void dot(const np_block *k, const double *E, const double *dL, const double *dh, double *s)
 {
-    real e[TILE], gL[TILE], gh[TILE];
+    centre e;
+    real gL[TILE], gh[TILE];
     memset(s, 0, (size_t)k->n * sizeof *s);
     for (int64_t j0 = 0; j0 < k->d; j0 += TILE) {
         const int64_t n = np_min(TILE, k->d - j0);
-        stage(e, E + j0, n);
+        stage_centre(&e, E + j0, n);
         stage(gL, dL + j0, n);
         stage(gh, dh + j0, n);
         int64_t i = 0;
         for (; i + ROWS <= k->n; i += ROWS)
-            dot_strip(k, ROWS, i, j0, n, e, gL, gh, s);
+            dot_strip(k, ROWS, i, j0, n, &e, gL, gh, s);
         for (; i < k->n; i++)
-            dot_strip(k, 1, i, j0, n, e, gL, gh, s);
+            dot_strip(k, 1, i, j0, n, &e, gL, gh, s);
     }
 }
 
 /* A term's vectors, rounded. */
 typedef struct staged {
-    real dh[TILE], dL[TILE], E[TILE], V[TILE];
+    real dh[TILE], dL[TILE], V[TILE];
+    centre E;
 } staged;
 
 /* Both gradients of R rows at one vector of dimensions: sums over the terms. */
@@ -294,11 +319,11 @@ INLINE void push_lanes(int R, int64_t i, int64_t j, int64_t n_terms, const np_te
                        const staged *u, const vec m[ROWS], vec gm[ROWS], vec gl[ROWS])
 {
     for (int64_t t = 0; t < n_terms; t++) {
-        const vec e = load(u[t].E + j), gh = load(u[t].dh + j);
+        const vec gh = load(u[t].dh + j);
         const vec gL = load(u[t].dL + j), var = load(u[t].V + j);
         for (int r = 0; r < R; r++) {
             const real a = terms[t].a[i + r], b = terms[t].b[i + r], half = (real)0.5 * b;
-            const vec x = m[r] - e, p = a * gh;
+            const vec x = from_centre(m[r], &u[t].E, j), p = a * gh;
             gm[r] += p + b * x;
             gl[r] += (a * gL + half * var) + x * (p + half * x);
         }
@@ -334,7 +359,7 @@ static void push(const np_block *k, int64_t n_terms, const np_term *terms, const
         for (int64_t t = 0; t < n_terms; t++) {
             stage(u[t].dh, terms[t].dh + j0, n);
             stage(u[t].dL, terms[t].dL + j0, n);
-            stage(u[t].E, terms[t].E + j0, n);
+            stage_centre(&u[t].E, terms[t].E + j0, n);
             stage(u[t].V, terms[t].V + j0, n);
         }
         int64_t i = 0;

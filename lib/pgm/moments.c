@@ -35,10 +35,12 @@ void np_dpost_clear(int64_t d, int64_t k, np_dpost *dpost)
     memset(dpost->V, 0, (size_t)d * sizeof(double));
 }
 
-static void add_means(int64_t d, double w, const double *mean, double *E)
+/* E += w (mean - mean_0): about the first component, so that weights which add up to 1 only in
+ * theory do no harm. */
+static void add_shift(int64_t d, double w, const double *mean, const double *mean_0, double *E)
 {
     for (int64_t j = 0; j < d; j++)
-        E[j] += w * mean[j];
+        E[j] += w * (mean[j] - mean_0[j]);
 }
 
 static void add_variances(int64_t d, double w, const double *mean, const double *var,
@@ -54,10 +56,10 @@ void np_moments_forward(int64_t d, int64_t k, np_post *post)
 {
     if (k == 1)
         return;
-    memset(post->E, 0, (size_t)d * sizeof(double));
+    memcpy(post->E, post->mean, (size_t)d * sizeof(double));
     memset(post->V, 0, (size_t)d * sizeof(double));
-    for (int64_t c = 0; c < k; c++)
-        add_means(d, exp(post->logw[c]), post->mean + c * d, post->E);
+    for (int64_t c = 1; c < k; c++)
+        add_shift(d, exp(post->logw[c]), post->mean + c * d, post->mean, post->E);
     for (int64_t c = 0; c < k; c++)
         add_variances(d, exp(post->logw[c]), post->mean + c * d, post->var + c * d, post->E,
                       post->V);
