@@ -1,8 +1,8 @@
 /*
  * The version this program was compiled against; npagg_version() is the one that was loaded.
  *
- * Before 1.0 the minor number counts ABI breaks and is the soversion; from 1.0 on the major number
- * is. meson.build reads these three lines.
+ * Before 1.0 the minor number counts ABI breaks and the soversion is 0.minor; from 1.0 on it is the
+ * major number. meson.build reads these three lines.
  */
 #ifndef NPAGG_VERSION_H
 #define NPAGG_VERSION_H

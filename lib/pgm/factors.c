@@ -42,14 +42,11 @@ static void sums_piece(const void *self, const np_rows *rows, np_piece *piece, n
     const np_kernels *k = tame ? rows->fast : rows->ref;
     out->wild |= !tame;
     out->bad |= range.bad | bad_weights(piece);
-    if (evidence == NP_EVIDENCE_NONE) {
-        k->sums(&piece->block, piece->omega, rows->zero, out->L, out->h);
-        return;
-    }
     np_partial *part = &piece->lane->block;
     np_partial_clear(part, rows->d);
     k->sums(&piece->block, piece->omega, rows->zero, part->L, part->h);
-    add_evidence(rows, k, piece, evidence, part);
+    if (evidence != NP_EVIDENCE_NONE)
+        add_evidence(rows, k, piece, evidence, part);
     np_partial_merge(out, part, rows->d, evidence == NP_EVIDENCE_QUAD);
 }
 

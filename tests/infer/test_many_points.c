@@ -70,6 +70,29 @@ static void test_infer_f32_of_ten_million_points_is_f64_to_a_millionth(void)
     compare_precisions(prior, 1);
 }
 
+/* With N(0, I) before the points: var = 1 / (1 + sum 1/v), mean = var sum m/v. */
+static void test_infer_of_ten_million_points_is_their_plain_sum_to_a_millionth(void)
+{
+    const int64_t offsets[] = {0, N};
+    const float params[2 * D] = {0};
+    float q[2 * D];
+    npagg_prior *prior = NULL;
+    TEST_ASSERT_NOT_NULL(wide_v);
+    ASSERT_OK(ctx, npagg_prior_create_gaussian(ctx, D, &prior));
+    ASSERT_OK(ctx, npagg_infer_forward_f32(ctx, prior, NULL, params, 1, offsets, m, v, NULL, q,
+                                           NULL, NULL));
+    for (int64_t j = 0; j < D; j++) {
+        long double precision = 1, pull = 0;
+        for (int64_t i = j; i < (int64_t)N * D; i += D) {
+            precision += 1 / (long double)v[i];
+            pull += (long double)m[i] / (long double)v[i];
+        }
+        ASSERT_CLOSE((double)(pull / precision), (double)q[j], 1e-6, 0);
+        ASSERT_CLOSE((double)(1 / precision), (double)q[D + j], 1e-6, 0);
+    }
+    npagg_prior_destroy(prior);
+}
+
 static void test_infer_f32_of_a_mixture_of_ten_million_points_is_f64_to_a_millionth(void)
 {
     npagg_prior *prior = NULL;
@@ -89,6 +112,7 @@ int main(void)
     UNITY_BEGIN();
     draw_points();
     RUN_TEST(test_infer_f32_of_ten_million_points_is_f64_to_a_millionth);
+    RUN_TEST(test_infer_of_ten_million_points_is_their_plain_sum_to_a_millionth);
     RUN_TEST(test_infer_f32_of_a_mixture_of_ten_million_points_is_f64_to_a_millionth);
     RUN_TEST(test_infer_f32_of_rba_of_ten_million_points_is_f64_to_a_millionth);
     free(m), free(v), free(wide_m), free(wide_v);
