@@ -180,6 +180,20 @@ static void test_infer_backward_is_the_sum_over_its_two_sources(void)
     }
 }
 
+static void test_infer_backward_of_no_source_adds_nothing(void)
+{
+    for (int i = 0; i < CASES; i++) {
+        begin_case(i);
+        inference none = *s->good;
+        inference_run(s->ctx, s->good, s->cache);
+        memset(gradients(s->good), 0, gradient_bytes(s->good));
+        none.dq = none.dlogz = NULL;
+        ASSERT_OK(s->ctx, inference_backward(s->ctx, &none, s->cache));
+        for (int64_t j = 0; j < gradient_count(&none); j++)
+            TEST_ASSERT_TRUE(inference_get(&none, gradients(&none), j) == 0);
+    }
+}
+
 static void test_infer_backward_of_weights_that_are_not_given_is_that_of_ones(void)
 {
     for (int i = 0; i < CASES; i++) {
@@ -277,6 +291,7 @@ int main(void)
     RUN_TEST(test_infer_backward_after_backward_gives_the_same_bits);
     RUN_TEST(test_infer_backward_gives_each_output_alone);
     RUN_TEST(test_infer_backward_is_the_sum_over_its_two_sources);
+    RUN_TEST(test_infer_backward_of_no_source_adds_nothing);
     RUN_TEST(test_infer_backward_of_weights_that_are_not_given_is_that_of_ones);
     RUN_TEST(test_infer_backward_keeps_a_nan_in_its_own_set);
     RUN_TEST(test_infer_backward_keeps_a_nan_of_logz_in_its_own_set);
