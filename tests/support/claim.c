@@ -98,7 +98,7 @@ problem *problem_of_set(const problem *p, int64_t b)
 
 double rounding(const problem *p, int precision)
 {
-    double growth = p->k > 1 ? 1 + (double)p->d / 10 : 1;
+    double growth = p->k > 1 ? 1 + (double)p->d / 500 : 1;
     return growth * (precision == 64 ? 1e-12 : 4e-6);
 }
 

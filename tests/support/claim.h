@@ -42,7 +42,7 @@ void check_posterior(const problem *p, const double *want, const double *got, do
  * Rounding that two ways of computing the same may differ by, relative to the largest number: in
  * f64 a few thousand ulps of sums over rows and sweeps, in f32 some ulps of float rows and results.
  * A mixture's weights are exponentials of sums over D dimensions, so the ulps of these sums, which
- * grow with D, are relative errors of the weights, and then of differences of other such sums.
+ * grow with D, are relative errors of the weights.
  */
 double rounding(const problem *p, int precision);
 
