@@ -1,42 +1,31 @@
-/* What three priors make of the same five points in the plane, the last of them an outlier. */
-#include <math.h>
+/* What three priors make of the same five factors N(z | m_i, v_i), the last one an outlier. */
 #include <npagg/npagg.h>
 #include <stdio.h>
 
-static int show(npagg_ctx *ctx, npagg_cache *cache, const char *name, npagg_prior *prior)
-{
-    const int64_t offsets[] = {0, 5}; /* one set, of five points N(m_i, v_i) */
-    const double m[] = {1.0, 2.0, 1.3, 1.8, 0.8, 2.1, 1.1, 2.2, 9.0, -7.0};
-    const double v[] = {0.1, 0.1, 0.2, 0.1, 0.1, 0.2, 0.1, 0.1, 0.1, 0.1};
-    double params[10], q[10], w[5]; /* 10: two components, each a mean, a variance and a weight */
-    int failed =
-        npagg_prior_init_params_f64(ctx, prior, 1, params) ||
-        npagg_infer_forward_f64(ctx, prior, NULL, params, 1, offsets, m, v, NULL, q, NULL, cache) ||
-        npagg_infer_weights_f64(ctx, cache, w);
-    int64_t var = npagg_prior_posterior_offset(prior, "var"); /* "mean" [K,2] is before it, at 0 */
-    int64_t logw = npagg_prior_posterior_offset(prior, "logw"); /* -1 unless a mixture */
-    for (int64_t j = 0; !failed && j < var; j += 2)
-        printf(
-            "%-8s %.2f of mean (%4.2f, %4.2f), sd (%.2f, %.2f); E[beta] %.2f %.2f %.2f %.2f %.3f\n",
-            name, logw < 0 ? 1.0 : exp(q[logw + j / 2]), q[j], q[j + 1], sqrt(q[var + j]),
-            sqrt(q[var + j + 1]), w[0], w[1], w[2], w[3], w[4]);
-    npagg_prior_destroy(prior);
-    return failed;
-}
-
 int main(void)
 {
-    npagg_ctx *ctx = NULL;
-    npagg_cache *cache = NULL;
-    npagg_prior *prior;
-    int failed =
-        npagg_ctx_create(&ctx) || npagg_cache_create(ctx, &cache) ||
-        npagg_prior_create_gaussian(ctx, 2, &prior) || show(ctx, cache, "gaussian", prior) ||
-        npagg_prior_create_mixture(ctx, 2, 2, &prior) || show(ctx, cache, "mixture", prior) ||
-        npagg_prior_create_student(ctx, 2, &prior) || show(ctx, cache, "student", prior);
-    if (failed)
-        fprintf(stderr, "aggregate: %s\n", npagg_ctx_error(ctx));
+    const int64_t offsets[] = {0, 5}; /* one set, of five points */
+    const double m[] = {1.0, 1.3, 0.8, 1.1, 9.0}, v[] = {0.1, 0.2, 0.1, 0.1, 0.1};
+    double params[8], q[8], w[5];
+    npagg_ctx *ctx;
+    npagg_cache *cache;
+    npagg_prior *prior[3]; /* z has one dimension; the mixture has two components */
+    if (npagg_ctx_create(&ctx) || npagg_cache_create(ctx, &cache) ||
+        npagg_prior_create_gaussian(ctx, 1, &prior[0]) ||
+        npagg_prior_create_mixture(ctx, 1, 2, &prior[1]) ||
+        npagg_prior_create_student(ctx, 1, &prior[2]))
+        return 1;
+    for (int i = 0; i < 3; i++) {
+        if (npagg_prior_init_params_f64(ctx, prior[i], 1, params) ||
+            npagg_infer_forward_f64(ctx, prior[i], NULL, params, 1, offsets, m, v, NULL, q, NULL,
+                                    cache) ||
+            npagg_infer_weights_f64(ctx, cache, w))
+            return fprintf(stderr, "%s\n", npagg_ctx_error(ctx)), 1;
+        printf("mean %.2f, var %.3f, E[beta] %.2f %.2f %.2f %.2f %.3f\n", q[0],
+               q[npagg_prior_posterior_offset(prior[i], "var")], w[0], w[1], w[2], w[3], w[4]);
+        npagg_prior_destroy(prior[i]);
+    }
     npagg_cache_destroy(cache);
     npagg_ctx_destroy(ctx);
-    return failed;
+    return 0;
 }

@@ -51,6 +51,7 @@ missing_packages() {
     ! command -v dpkg >/dev/null || command -v dpkg-architecture >/dev/null || echo dpkg-dev
     ctags --version 2>/dev/null | grep -q Universal || echo universal-ctags
     echo '#include <blis.h>' | gcc -E -x c - >/dev/null 2>&1 || echo libblis-dev
+    echo '#include <jansson.h>' | gcc -E -x c - >/dev/null 2>&1 || echo libjansson-dev
 }
 
 install_packages() {

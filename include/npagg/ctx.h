@@ -26,7 +26,10 @@ NPAGG_API void npagg_ctx_destroy(npagg_ctx *ctx);
 
 /*
  * Computes on n threads: the caller's and n - 1 workers, which the context owns. 1..256, default 1.
- * Results are the same bits for every n. NPAGG_E_UNSUP if the system gives no more threads.
+ * Results are the same bits for every n, if the rounding and denormal modes of the caller are those
+ * that this call saw: workers keep them. They take no signals. The child of a fork has no workers
+ * and computes on its one thread until it calls this again. NPAGG_E_UNSUP if the system gives no
+ * more threads.
  */
 NPAGG_API npagg_status npagg_ctx_set_threads(npagg_ctx *ctx, int32_t n);
 

@@ -4,7 +4,7 @@
  * A batch has n_sets = B sets; set b owns rows offsets[b] .. offsets[b+1]-1 of the arrays m, v
  * [N,D], where offsets [B+1] starts at 0, never falls, and ends at N. A set may be empty: its
  * posterior is the prior's. All arrays are the caller's, dense and row-major; inputs may be NULL
- * where their size is 0.
+ * where their size is 0. Outputs overlap neither inputs nor each other.
  *
  * Gaussian and mixture priors with Gaussian factors are exact after one sweep; all others iterate
  * variational message passing: sums over the rows, posterior of z, hyper-prior, weights E[beta_i].
@@ -16,13 +16,20 @@
 
 NPAGG_BEGIN_DECLS
 
-/* How backward goes through the sweeps. */
-#define NPAGG_GRAD_UNROLL                                                                          \
-    0 /* exact adjoint of the sweeps that were run; cache grows by N + 2D a sweep */
-#define NPAGG_GRAD_LAST_STEP                                                                       \
-    1 /* the last sweep only, from weights that know m, v but a fixed q(z): biased */
-#define NPAGG_GRAD_IMPLICIT                                                                        \
-    2 /* implicit function theorem at the fixed point; cache independent of sweeps */
+/*
+ * How backward goes through the sweeps.
+ *
+ *   unroll     exact adjoint of the sweeps that were run. The cache holds N + 2 B D numbers for
+ *              each of max_iters sweeps.
+ *   last step  the last sweep only: its weights are differentiated, the q(z) they came from counts
+ *              as constant. Cheapest, biased.
+ *   implicit   implicit function theorem at the fixed point; exact as far as q(z) is one, so set a
+ *              tolerance. The cache does not depend on the number of sweeps. A set that cannot be
+ *              done this way is run forward again and unrolled, for which the context may allocate.
+ */
+#define NPAGG_GRAD_UNROLL 0
+#define NPAGG_GRAD_LAST_STEP 1
+#define NPAGG_GRAD_IMPLICIT 2
 
 /* Settings with their defaults; where a function below takes a vmp, NULL means these. The caller
  * owns *out. */
@@ -47,9 +54,9 @@ NPAGG_API npagg_status npagg_vmp_set_grad(npagg_vmp *vmp, int32_t mode);
  * q [B,Q], as laid out by the prior, and logz [B]: the complete log evidence, or for iterated
  * inference its lower bound after the last sweep. logz may be NULL, which saves the logarithms.
  *
- * params [P]; m finite, v finite and positive [N,D]; weight [N] or NULL: a multiplicity >= 0, 2
- * counts a row twice, 0 masks it: such a row is not read and may hold anything. cache may be NULL
- * if neither backward nor the look-ups below follow.
+ * params [P], as in prior.h; m finite, v positive and finite, and so 1/v [N,D]; weight [N] or NULL:
+ * a multiplicity >= 0, 2 counts a row twice, 0 masks it: such a row is not read and may hold
+ * anything. cache may be NULL if neither backward nor the look-ups below follow.
  *
  * NPAGG_E_NUMERIC names the first bad value it finds, as in "v[3,17] = -0.2, want > 0 and finite".
  * Finite results beyond the largest float32 are stored as the largest float32.
@@ -101,7 +108,10 @@ NPAGG_API npagg_status npagg_infer_iters(npagg_ctx *ctx, const npagg_cache *cach
 NPAGG_API npagg_status npagg_infer_weights_f32(npagg_ctx *ctx, const npagg_cache *cache, float *w);
 NPAGG_API npagg_status npagg_infer_weights_f64(npagg_ctx *ctx, const npagg_cache *cache, double *w);
 
-/* bound [iters of this set]: the bound after each sweep; needs a forward that was given logz. */
+/*
+ * bound [iters of this set]: the bound after each sweep; needs a forward that was given logz, and
+ * in implicit mode at most 128 sweeps.
+ */
 NPAGG_API npagg_status npagg_infer_trace(npagg_ctx *ctx, const npagg_cache *cache, int64_t set,
                                          double *bound);
 

@@ -10,7 +10,7 @@
  *
  * A prior is a shape and holds no numbers. Its parameters are one flat array of param_count
  * unconstrained reals that the caller owns (log variances, logits, logs), so any optimiser may move
- * them freely:
+ * them. Logs are used within -87.3 .. 87.3 in float and -708.3 .. 708.3 in double:
  *
  *   "mean"   [K,D]   gaussian, mixture; K = 1 for gaussian
  *   "logvar" [K,D]   gaussian, mixture

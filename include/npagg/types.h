@@ -3,7 +3,7 @@
  *
  * Every fallible function returns npagg_status: 0 for success, a negative code for failure. After a
  * failure every object and every output array is as it was before the call, except that a cache
- * that was passed in is empty; npagg_ctx_error() has the text.
+ * given to a forward or backward is empty; npagg_ctx_error() has the text.
  */
 #ifndef NPAGG_TYPES_H
 #define NPAGG_TYPES_H
@@ -30,6 +30,11 @@ typedef struct npagg_ctx npagg_ctx; /* one per host thread: allocator, workers, 
 typedef struct npagg_cache npagg_cache; /* what one forward leaves for its backward */
 typedef struct npagg_prior npagg_prior; /* shape of a graphical model; holds no numbers */
 typedef struct npagg_vmp npagg_vmp;     /* settings of the message passing */
+typedef struct npagg_encoder
+    npagg_encoder; /* shape of the networks that turn points into factors */
+typedef struct npagg_decoder npagg_decoder;     /* shape of the networks that turn z and x into y */
+typedef struct npagg_objective npagg_objective; /* what a loss is */
+typedef struct npagg_model npagg_model;         /* all of these as one function */
 
 /*
  * The caller's allocator, in the manner of realloc: p is NULL or a block of old_size bytes,

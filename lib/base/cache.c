@@ -16,8 +16,18 @@ void npagg_cache_destroy(npagg_cache *cache)
 {
     if (!cache)
         return;
+    for (int32_t i = 0; i < NP_CACHE_CHILDREN; i++)
+        npagg_cache_destroy(cache->child[i]);
     np_buffer_free(cache->mem, &cache->buffer);
     np_memory_free(cache->mem, cache, sizeof *cache);
+}
+
+npagg_status np_cache_child(npagg_ctx *ctx, npagg_cache *cache, int32_t i, npagg_cache **out)
+{
+    if (!cache->child[i])
+        NP_TRY(npagg_cache_create(ctx, &cache->child[i]));
+    *out = cache->child[i];
+    return NPAGG_OK;
 }
 
 size_t npagg_cache_bytes(const npagg_cache *cache)

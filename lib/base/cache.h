@@ -4,7 +4,9 @@
 
 #include "base/ctx.h"
 
-enum { NP_STAGE_NONE, NP_STAGE_INFER };
+enum { NP_STAGE_NONE, NP_STAGE_INFER, NP_STAGE_ENCODE, NP_STAGE_DECODE, NP_STAGE_MODEL };
+
+enum { NP_CACHE_CHILDREN = 4 };
 
 struct npagg_cache {
     np_memory mem;
@@ -12,7 +14,11 @@ struct npagg_cache {
     int32_t stage; /* NP_STAGE_*; NONE: empty */
     int32_t bits;  /* 32 or 64 */
     size_t used;
+    npagg_cache *child[NP_CACHE_CHILDREN]; /* of the stages of a model; NULL until needed */
 };
+
+/* Child i, made if it is not there yet. */
+npagg_status np_cache_child(npagg_ctx *ctx, npagg_cache *cache, int32_t i, npagg_cache **out);
 
 /* Empties the cache; NULL is fine. */
 void np_cache_clear(npagg_cache *cache);

@@ -37,6 +37,11 @@ npagg_status np_spare_begin(npagg_ctx *ctx, np_arena *arena)
     return begin_scratch(ctx, &ctx->spare, arena);
 }
 
+npagg_status np_stage_begin(npagg_ctx *ctx, np_arena *arena)
+{
+    return begin_scratch(ctx, &ctx->stage, arena);
+}
+
 npagg_status npagg_ctx_create_with_alloc(npagg_ctx **out, npagg_alloc_fn alloc, void *user)
 {
     if (!out || !alloc)
@@ -64,6 +69,8 @@ void npagg_ctx_destroy(npagg_ctx *ctx)
     np_pool_destroy(ctx->mem, ctx->pool);
     np_buffer_free(ctx->mem, &ctx->scratch);
     np_buffer_free(ctx->mem, &ctx->spare);
+    np_buffer_free(ctx->mem, &ctx->stage);
+    npagg_cache_destroy(ctx->step);
     np_memory_free(ctx->mem, ctx, sizeof *ctx);
 }
 

@@ -13,6 +13,8 @@ struct npagg_ctx {
     np_memory mem;
     np_buffer scratch; /* of the running call */
     np_buffer spare;   /* a second one, for calls that learn late what else they need */
+    np_buffer stage;   /* a third, for what a model keeps while its stages use the first two */
+    npagg_cache *step; /* of model steps, which have none of the caller's; NULL until needed */
     np_pool *pool;     /* NULL: the caller's thread only */
     uint32_t cpu;      /* NP_CPU_* */
     char error[256];
@@ -43,7 +45,8 @@ np_fail(npagg_ctx *ctx, npagg_status status, const char *format, ...);
 /* The context's scratch as large as the arena measured; the arena starts again, now with memory. */
 npagg_status np_scratch_begin(npagg_ctx *ctx, np_arena *arena);
 
-/* The same with the spare scratch; the first one stays as it is. */
+/* The same with the other two; the rest stays as it is. */
 npagg_status np_spare_begin(npagg_ctx *ctx, np_arena *arena);
+npagg_status np_stage_begin(npagg_ctx *ctx, np_arena *arena);
 
 #endif /* NP_CTX_H */

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 typedef struct worker {
     np_pool *pool;
@@ -19,6 +20,7 @@ struct np_pool {
     int32_t quit;
     int32_t threads;
     int32_t started; /* workers that run */
+    pid_t owner;     /* the process that has them: a fork does not */
     np_task_fn task;
     void *arg;
     int64_t n;
@@ -84,30 +86,49 @@ static void end_round(np_pool *pool)
     pthread_mutex_unlock(&pool->lock);
 }
 
+/* The pool whose workers there are; NULL also in the child of a fork. */
+static np_pool *find_pool(const npagg_ctx *ctx)
+{
+    return ctx && ctx->pool && ctx->pool->owner == getpid() ? ctx->pool : NULL;
+}
+
 void np_parallel(npagg_ctx *ctx, int64_t n, np_task_fn task, void *arg)
 {
-    np_pool *pool = ctx ? ctx->pool : NULL;
+    np_pool *pool = find_pool(ctx);
+    int cancel;
     if (!pool || n <= 1) {
         for (int64_t i = 0; i < n; i++)
             task(arg, i, 0);
         return;
     }
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel); /* the round must end */
     begin_round(pool, n, task, arg);
     take_items(pool, 0);
     end_round(pool);
+    pthread_setcancelstate(cancel, &cancel);
 }
 
 int32_t np_threads(const npagg_ctx *ctx)
 {
-    return ctx->pool ? ctx->pool->threads : 1;
+    const np_pool *pool = find_pool(ctx);
+    return pool ? pool->threads : 1;
 }
 
-/* Signals are the host's: no worker takes one. */
+/* Signals are the host's: no worker takes one but those that its own faults would raise. */
+static void block_signals(sigset_t *host)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+    sigset_t mask;
+    sigfillset(&mask);
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
+        sigdelset(&mask, faults[i]);
+    pthread_sigmask(SIG_SETMASK, &mask, host);
+}
+
 static void start_workers(np_pool *pool)
 {
-    sigset_t all, host;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &host);
+    sigset_t host;
+    block_signals(&host);
     for (int32_t i = 1; i < pool->threads; i++) {
         worker *w = &pool->workers[i];
         *w = (worker){.pool = pool, .index = i};
@@ -124,6 +145,7 @@ npagg_status np_pool_create(npagg_ctx *ctx, int32_t threads, np_pool **out)
     if (!pool)
         return np_fail(ctx, NPAGG_E_NOMEM, "no memory for %d threads", (int)threads);
     pool->threads = threads;
+    pool->owner = getpid();
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->start, NULL);
     pthread_cond_init(&pool->done, NULL);
@@ -138,10 +160,8 @@ npagg_status np_pool_create(npagg_ctx *ctx, int32_t threads, np_pool **out)
     return NPAGG_OK;
 }
 
-void np_pool_destroy(np_memory mem, np_pool *pool)
+static void stop_workers(np_pool *pool)
 {
-    if (!pool)
-        return;
     pthread_mutex_lock(&pool->lock);
     pool->quit = 1;
     pthread_cond_broadcast(&pool->start);
@@ -151,5 +171,13 @@ void np_pool_destroy(np_memory mem, np_pool *pool)
     pthread_cond_destroy(&pool->done);
     pthread_cond_destroy(&pool->start);
     pthread_mutex_destroy(&pool->lock);
+}
+
+void np_pool_destroy(np_memory mem, np_pool *pool)
+{
+    if (!pool)
+        return;
+    if (pool->owner == getpid())
+        stop_workers(pool);
     np_memory_free(mem, pool, pool_size(pool->threads));
 }

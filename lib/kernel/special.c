@@ -54,22 +54,12 @@ double np_lgamma_rise_slope(double c, double a)
     return (log1p(a / c) - a / c) + (np_stirling_psi(c + a) - np_stirling_psi(c));
 }
 
-/* The product of factors stays within reach of a double; one logarithm settles many of them. */
 double np_log_sum(int64_t n, const double *x)
 {
-    double sum = 0, product = 1;
-    for (int64_t j = 0; j < n; j++) {
-        if (!(x[j] > 0x1p-400 && x[j] < 0x1p400)) {
-            sum += log(x[j]);
-            continue;
-        }
-        product *= x[j];
-        if (!(product > 0x1p-500 && product < 0x1p500)) {
-            sum += log(product);
-            product = 1;
-        }
-    }
-    return sum + log(product);
+    np_log_product p = {0, 1};
+    for (int64_t j = 0; j < n; j++)
+        np_log_add(&p, x[j]);
+    return np_log_total(&p);
 }
 
 double np_log_sum_exp(int64_t n, const double *x)

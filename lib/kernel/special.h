@@ -20,7 +20,30 @@ double np_stirling_psi(double x);
 double np_lgamma_rise(double c, double a);
 double np_lgamma_rise_slope(double c, double a);
 
-/* sum_j log x_j for positive x [n], by the logarithm of products. */
+/* A sum of logarithms of positive numbers, by the logarithms of products: one settles many. */
+typedef struct np_log_product {
+    double sum, product; /* starts as {0, 1} */
+} np_log_product;
+
+static inline void np_log_add(np_log_product *p, double x)
+{
+    if (!(x > 0x1p-400 && x < 0x1p400)) {
+        p->sum += log(x);
+        return;
+    }
+    p->product *= x;
+    if (!(p->product > 0x1p-500 && p->product < 0x1p500)) {
+        p->sum += log(p->product);
+        p->product = 1;
+    }
+}
+
+static inline double np_log_total(const np_log_product *p)
+{
+    return p->sum + log(p->product);
+}
+
+/* sum_j log x_j for positive x [n]. */
 double np_log_sum(int64_t n, const double *x);
 
 /* log sum_j exp(x_j) of x [n], n >= 1. */

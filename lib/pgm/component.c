@@ -1,6 +1,5 @@
 #include "pgm/component.h"
 
-#include "base/size.h"
 #include "kernel/special.h"
 
 void np_component_forward(const np_component *c, double *mean, double *var)
@@ -12,18 +11,13 @@ void np_component_forward(const np_component *c, double *mean, double *var)
     }
 }
 
-/* sum_d log(1 + L s), a piece at a time. */
+/* sum_d log(1 + L s) */
 static double log_t(const np_component *c)
 {
-    enum { PIECE = 128 };
-    double t[PIECE], sum = 0;
-    for (int64_t j0 = 0; j0 < c->d; j0 += PIECE) {
-        const int64_t n = np_min(PIECE, c->d - j0);
-        for (int64_t j = 0; j < n; j++)
-            t[j] = 1 + c->L[j0 + j] * c->s[j0 + j];
-        sum += np_log_sum(n, t);
-    }
-    return sum;
+    np_log_product p = {0, 1};
+    for (int64_t j = 0; j < c->d; j++)
+        np_log_add(&p, 1 + c->L[j] * c->s[j]);
+    return np_log_total(&p);
 }
 
 double np_component_evidence(const np_component *c)

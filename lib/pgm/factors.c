@@ -22,7 +22,7 @@ static void add_evidence(const np_rows *rows, const np_kernels *k, np_piece *pie
     double q[NP_BLOCK_ROWS] = {0}, *centre = piece->lane->centre;
     if (evidence == NP_EVIDENCE_QUAD) {
         for (int64_t j = 0; j < rows->d; j++)
-            centre[j] = part->h[j] / part->L[j];
+            centre[j] = part->L[j] > 0 ? part->h[j] / part->L[j] : 0;
         k->quad(block, centre, rows->zero, q);
     }
     for (int64_t i = 0; i < block->n; i++) {
@@ -31,6 +31,23 @@ static void add_evidence(const np_rows *rows, const np_kernels *k, np_piece *pie
         part->logs += omega * NP_REAL(np_rows_log)(piece, i);
         part->quad += omega * q[i];
     }
+}
+
+/*
+ * (S1), (S2) about the piece's first row and then moved to 0 in double: E is as exact as the rows
+ * are, and m - E has its digits even where one row rules its set.
+ */
+static void sum_about_first(const np_kernels *k, np_piece *piece, np_partial *part)
+{
+    const int64_t d = piece->block.d;
+    const real *first = piece->block.m + piece->row[0] * d;
+    double *centre = piece->lane->centre;
+    for (int64_t j = 0; j < d; j++)
+        centre[j] = (double)first[j];
+    np_partial_clear(part, d);
+    k->sums(&piece->block, piece->omega, centre, part->L, part->h);
+    for (int64_t j = 0; j < d; j++)
+        part->h[j] += centre[j] * part->L[j];
 }
 
 static void sums_piece(const void *self, const np_rows *rows, np_piece *piece, np_partial *out)
@@ -43,8 +60,7 @@ static void sums_piece(const void *self, const np_rows *rows, np_piece *piece, n
     out->wild |= !tame;
     out->bad |= range.bad | bad_weights(piece);
     np_partial *part = &piece->lane->block;
-    np_partial_clear(part, rows->d);
-    k->sums(&piece->block, piece->omega, rows->zero, part->L, part->h);
+    sum_about_first(k, piece, part);
     if (evidence != NP_EVIDENCE_NONE)
         add_evidence(rows, k, piece, evidence, part);
     np_partial_merge(out, part, rows->d, evidence == NP_EVIDENCE_QUAD);

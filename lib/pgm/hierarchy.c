@@ -95,16 +95,11 @@ static double log_alpha_ratio(const np_pgm *pgm, const np_post *post)
 /* sum_d log(alpha V) */
 static double log_shrink(const np_pgm *pgm, const np_post *post)
 {
-    enum { PIECE = 128 };
     const double alpha = hyper_forward(pgm, post);
-    double x[PIECE], sum = 0;
-    for (int64_t j0 = 0; j0 < pgm->d; j0 += PIECE) {
-        const int64_t n = np_min(PIECE, pgm->d - j0);
-        for (int64_t j = 0; j < n; j++)
-            x[j] = alpha * post->V[j0 + j];
-        sum += np_log_sum(n, x);
-    }
-    return sum;
+    np_log_product p = {0, 1};
+    for (int64_t j = 0; j < pgm->d; j++)
+        np_log_add(&p, alpha * post->V[j]);
+    return np_log_total(&p);
 }
 
 /*

@@ -62,7 +62,9 @@ typedef struct NP_REAL(np_noise) {
 } NP_REAL(np_noise);
 #define np_noise NP_REAL(np_noise)
 
-/* Indexed by np_noise_kind. */
 extern const np_noise NP_REAL(np_gaussian_noise), NP_REAL(np_student_noise);
+
+/* Indexed by np_noise_kind. */
+extern const np_noise *const NP_REAL(np_noises)[NP_NOISE_KINDS];
 
 #endif /* NP_NOISE_H */

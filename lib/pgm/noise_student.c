@@ -61,7 +61,7 @@ static void weigh_piece(const void *self, const np_rows *rows, np_piece *piece, 
     weigh(s, piece, q, c, out);
     if (s->sweep->next_L)
         block_kernels(rows, s->k, piece->block.n, c)
-            ->sums(&piece->block, c, rows->zero, out->L, out->h);
+            ->sums(&piece->block, c, s->sweep->post->E, out->L, out->h);
 }
 
 static void forward(const np_pgm *pgm, const np_rows *rows, const np_sweep *sweep)
@@ -71,9 +71,9 @@ static void forward(const np_pgm *pgm, const np_rows *rows, const np_sweep *swee
     if (sweep->w && rows->weight)
         memset(sweep->w, 0, (size_t)rows->n * sizeof(real));
     const np_partial *sum = NP_REAL(np_rows_run)(rows, weigh_piece, &self, 0);
-    if (sweep->next_L) {
-        memcpy(sweep->next_L, sum->L, (size_t)pgm->d * sizeof(double));
-        memcpy(sweep->next_h, sum->h, (size_t)pgm->d * sizeof(double));
+    for (int64_t j = 0; sweep->next_L && j < pgm->d; j++) {
+        sweep->next_L[j] = sum->L[j];
+        sweep->next_h[j] = sum->h[j] + post->E[j] * sum->L[j];
     }
     memcpy(sweep->stats->extra, sum->extra, sizeof sum->extra);
 }

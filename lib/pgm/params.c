@@ -11,20 +11,16 @@ static int is_log(const np_field *field)
     return field->transform == NP_LOG || field->transform == NP_LOGVAR;
 }
 
-/* A variance or a shape: the number itself and its inverse are normal in the caller's precision. */
-static int is_scale(double value)
-{
-    const double least = NP_REAL_BITS == 32 ? (double)FLT_MIN : DBL_MIN, most = 1 / least;
-    return value >= least && value <= most && value <= (double)NP_REAL_MAX;
-}
+/* Within these exp(x) and its inverse are normal numbers of the caller's precision. */
+static const double log_limit = NP_REAL_BITS == 32 ? 87.3 : 708.3;
 
 /* x -> value of one field; the index of the first number that has none, or -1. */
 static int64_t constrain(const np_field *field, int64_t n, const real *x, double *value)
 {
     for (int64_t i = 0; i < n; i++) {
-        value[i] = is_log(field) ? exp((double)x[i]) : (double)x[i];
-        if (is_log(field) ? !is_scale(value[i]) : !isfinite(value[i]))
+        if (!(fabs((double)x[i]) <= (is_log(field) ? log_limit : (double)NP_REAL_MAX)))
             return i;
+        value[i] = is_log(field) ? exp((double)x[i]) : (double)x[i];
     }
     if (field->transform == NP_LOGITS) {
         const double sum = np_log_sum_exp(n, value);
@@ -32,6 +28,13 @@ static int64_t constrain(const np_field *field, int64_t n, const real *x, double
             value[i] -= sum;
     }
     return -1;
+}
+
+static npagg_status explain(npagg_ctx *ctx, const np_field *field, int64_t at, int64_t i, double x)
+{
+    const char *within = NP_REAL_BITS == 32 ? "-87.3 .. 87.3" : "-708.3 .. 708.3";
+    return np_fail(ctx, NPAGG_E_NUMERIC, "params[%" PRId64 "] (%s[%" PRId64 "]) = %g, want %s", at,
+                   field->name, i, x, is_log(field) ? within : "finite");
 }
 
 npagg_status NP_REAL(np_pgm_load)(npagg_ctx *ctx, const npagg_prior *prior, const real *params,
@@ -42,10 +45,7 @@ npagg_status NP_REAL(np_pgm_load)(npagg_ctx *ctx, const npagg_prior *prior, cons
     for (int32_t i = 0; (field = np_prior_field(prior, i, &offset, &count)); i++) {
         const int64_t bad = constrain(field, count, params + offset, value + offset);
         if (bad >= 0)
-            return np_fail(ctx, NPAGG_E_NUMERIC,
-                           "params[%" PRId64 "] (%s[%" PRId64 "]) = %g, want finite%s",
-                           offset + bad, field->name, bad, (double)params[offset + bad],
-                           is_log(field) ? " with a normal exponential" : "");
+            return explain(ctx, field, offset + bad, bad, (double)params[offset + bad]);
     }
     *pgm = (np_pgm){prior, prior->d, prior->k, offset, value};
     return NPAGG_OK;

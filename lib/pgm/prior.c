@@ -6,8 +6,10 @@
 #include "base/size.h"
 #include "pgm/znode.h"
 
-/* Fields that the factor noise adds, after those of the z-node. */
-static const np_field student_field = {"log_c0", NP_SHAPE_ONE, NP_LOG, 1e-2, 0};
+/* The one field that a factor noise adds after those of the z-node; no name: none. */
+static const np_field noise_fields[NP_NOISE_KINDS] = {
+    [NP_NOISE_STUDENT] = {"log_c0", NP_SHAPE_ONE, NP_LOG, 1e-2, 0},
+};
 
 static int64_t field_count(const npagg_prior *prior, const np_field *field)
 {
@@ -31,9 +33,10 @@ const np_field *np_prior_field(const npagg_prior *prior, int32_t i, int64_t *off
             return &z->fields[f];
         *offset += *count;
     }
-    *count = prior->noise == NP_NOISE_STUDENT;
-    if (i == z->n_fields && *count == 1)
-        return &student_field;
+    const np_field *last = &noise_fields[prior->noise];
+    *count = last->name ? field_count(prior, last) : 0;
+    if (i == z->n_fields && last->name)
+        return last;
     *offset += *count;
     return NULL;
 }

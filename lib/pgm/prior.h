@@ -31,8 +31,8 @@ typedef struct np_field {
 
 typedef struct np_znode np_znode;
 
-/* Which factor noise: index of the tables in noise.h. */
-typedef enum np_noise_kind { NP_NOISE_GAUSSIAN, NP_NOISE_STUDENT } np_noise_kind;
+/* Which factor noise; the fields of each are in prior.c, the rest in noise.h. */
+typedef enum np_noise_kind { NP_NOISE_GAUSSIAN, NP_NOISE_STUDENT, NP_NOISE_KINDS } np_noise_kind;
 
 struct npagg_prior {
     np_memory mem;

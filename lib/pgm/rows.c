@@ -99,17 +99,12 @@ const np_kernels *NP_REAL(np_rows_kernels)(const np_rows *rows, const double *E,
 
 double NP_REAL(np_rows_log)(const np_piece *piece, int64_t i)
 {
-    enum { PIECE = 128 };
     const int64_t d = piece->block.d;
     const real *lam = piece->block.lam + i * d;
-    double x[PIECE], sum = 0;
-    for (int64_t j0 = 0; j0 < d; j0 += PIECE) {
-        const int64_t n = np_min(PIECE, d - j0);
-        for (int64_t j = 0; j < n; j++)
-            x[j] = (double)lam[j0 + j];
-        sum += np_log_sum(n, x);
-    }
-    return sum;
+    np_log_product p = {0, 1};
+    for (int64_t j = 0; j < d; j++)
+        np_log_add(&p, (double)lam[j]);
+    return np_log_total(&p);
 }
 
 /* The first number of the row that is not allowed, with its text; NPAGG_OK if all are. */

@@ -3,11 +3,6 @@
 #include "base/ragged.h"
 #include "base/size.h"
 
-static const np_noise *find_noise(np_noise_kind kind)
-{
-    return kind == NP_NOISE_STUDENT ? &NP_REAL(np_student_noise) : &NP_REAL(np_gaussian_noise);
-}
-
 np_run NP_REAL(np_run_begin)(npagg_ctx *ctx, const npagg_prior *prior, const npagg_vmp *vmp,
                              int64_t n_sets, const int64_t *offsets, const real *m, const real *v,
                              const real *weight)
@@ -16,10 +11,11 @@ np_run NP_REAL(np_run_begin)(npagg_ctx *ctx, const npagg_prior *prior, const npa
         .ctx = ctx,
         .pgm = {prior, prior->d, prior->k, npagg_prior_param_count(prior), NULL},
         .z = prior->z,
-        .noise = find_noise(prior->noise),
+        .noise = NP_REAL(np_noises)[prior->noise],
         .vmp = np_vmp_settings(vmp),
         .n_sets = n_sets,
         .offsets = offsets,
+        .ends = offsets ? offsets + 1 : NULL,
         .m = m,
         .v = v,
         .weight = weight,
@@ -28,6 +24,13 @@ np_run NP_REAL(np_run_begin)(npagg_ctx *ctx, const npagg_prior *prior, const npa
     if (!run.iterated)
         run.vmp.max_iters = 1;
     return run;
+}
+
+/* Bounds kept per set: all of them, but in implicit mode no number that grows with the sweeps. */
+static int64_t trace_room(const np_run *run)
+{
+    const int implicit = run->vmp.grad == NPAGG_GRAD_IMPLICIT;
+    return run->iterated && implicit ? NP_IMPLICIT_TRACE : run->vmp.max_iters;
 }
 
 np_record NP_REAL(np_run_record)(const np_run *run, int64_t n, int evidence, int keep)
@@ -49,8 +52,7 @@ np_record NP_REAL(np_run_record)(const np_run *run, int64_t n, int evidence, int
         .slots = !keep    ? 1
                  : unroll ? sweeps
                           : (int32_t)np_min(sweeps, 2),
-        .trace_room =
-            evidence ? (sweeps + 127) / 128 * 128 : 0, /* so that few sweeps cost what many do */
+        .trace_room = evidence && keep ? trace_room(run) : 0,
         .real_size = sizeof(real),
     };
     if (run->noise->has_weights)

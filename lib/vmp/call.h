@@ -17,4 +17,13 @@ np_run NP_REAL(np_run_begin)(npagg_ctx *ctx, const npagg_prior *prior, const npa
 /* The record that its forward fills. keep: a backward may follow. */
 np_record NP_REAL(np_run_record)(const np_run *run, int64_t n, int evidence, int keep);
 
+/* The call itself, its arguments checked; run->ends and run->base may have been set. n is N, the
+ * rows of m and v. */
+npagg_status NP_REAL(np_infer_forward)(np_run *run, int64_t n, const real *params, real *q,
+                                       real *logz, npagg_cache *cache);
+
+/* The same for the gradients in run; dparams may be NULL. */
+npagg_status NP_REAL(np_infer_backward)(np_run *run, const real *params, real *dparams,
+                                        const npagg_cache *cache);
+
 #endif /* NP_CALL_H */

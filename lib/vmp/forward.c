@@ -16,21 +16,54 @@ static double residual(int64_t d, const np_post *now, const np_post *before)
     return fmax(sqrt(shift), fmax(log(high), -log(low)));
 }
 
+/* The rows' part of the evidence that forward needs from them. */
+static np_evidence needed_evidence(const np_run *run)
+{
+    if (!run->rec->evidence)
+        return NP_EVIDENCE_NONE;
+    return run->noise->has_weights ? NP_EVIDENCE_LOGS : NP_EVIDENCE_QUAD;
+}
+
+/* Adds what the base record knows of the set's first rows to the sums over the rest. */
+static void add_base(const np_set *set, np_partial *sum)
+{
+    const np_record *base = set->run->base;
+    np_partial first = base->stats[set->b];
+    first.L = np_record_sums(base, set->b, 1);
+    first.h = first.L + base->d;
+    np_partial_merge(sum, &first, base->d, needed_evidence(set->run) == NP_EVIDENCE_QUAD);
+}
+
+/* Sums over all rows with all weights 1; those that a base has are not visited again. */
+static np_partial *first_sums(const np_set *set)
+{
+    const np_run *run = set->run;
+    np_rows rest = set->rows;
+    if (!run->base)
+        return NP_REAL(np_factors_sums)(&rest, needed_evidence(run));
+    const int64_t known = run->base->ends[set->b] - run->base->offsets[set->b];
+    rest.n -= known;
+    rest.m = rest.m ? rest.m + known * rest.d : NULL;
+    rest.v = rest.v ? rest.v + known * rest.d : NULL;
+    rest.weight = rest.weight ? rest.weight + known : NULL;
+    np_partial *sum = NP_REAL(np_factors_sums)(&rest, needed_evidence(run));
+    add_base(set, sum);
+    return sum;
+}
+
 /* (S1), (S2) of the first sweep, with a look at every number; 0 if the set cannot go on. */
 static int begin(np_set *set)
 {
     const np_run *run = set->run;
     np_record *rec = run->rec;
-    const np_evidence evidence = !rec->evidence            ? NP_EVIDENCE_NONE
-                                 : run->noise->has_weights ? NP_EVIDENCE_LOGS
-                                                           : NP_EVIDENCE_QUAD;
-    np_partial *sum = NP_REAL(np_factors_sums)(&set->rows, evidence);
+    const np_partial *sum = first_sums(set);
     double *L = np_record_sums(rec, set->b, 1), *h = L + rec->d;
     for (int64_t j = 0; j < rec->d; j++) {
         L[j] = sum->L[j];
         h[j] = sum->h[j];
     }
     rec->stats[set->b] = *sum;
+    rec->stats[set->b].L = rec->stats[set->b].h = NULL;
     rec->wild[set->b] = set->rows.wild = sum->wild;
     rec->bad[set->b] = sum->bad;
     *np_record_hyper(rec, set->b, 1) = 1;
@@ -78,7 +111,9 @@ static void finish_sweep(np_set *set, int32_t t, int last, const np_post *post)
         run->noise->forward(&run->pgm, &set->rows, &sweep);
     if (rec->evidence) {
         const double bound = run->noise->bound(&run->pgm, &sweep) + prior_part;
-        rec->trace[set->b * rec->trace_room + t - 1] = bound;
+        rec->bound[set->b] = bound;
+        if (t <= rec->trace_room)
+            rec->trace[set->b * rec->trace_room + t - 1] = bound;
         rec->bad[set->b] |= !isfinite(bound);
     }
     if (!last)
@@ -106,7 +141,8 @@ static void write_q(const np_set *set, const np_post *post)
     }
     for (int64_t c = 0; run->z->has_logw && c < k; c++)
         q[2 * kd + c] = np_saturate(post->logw[c]);
-    run->rec->bad[set->b] |= !all_finite(kd, post->mean) || !all_finite(kd, post->var);
+    run->rec->bad[set->b] |=
+        !all_finite(kd, post->mean) || !all_finite(kd, post->var) || !all_finite(k, post->logw);
 }
 
 void NP_REAL(np_forward_set)(np_set *set)

@@ -7,6 +7,14 @@
 #include "pgm/params.h"
 #include "vmp/call.h"
 
+static int same_sets(const np_run *run, const np_record *rec)
+{
+    const size_t size = (size_t)rec->n_sets * sizeof(int64_t);
+    return rec->n_sets == run->n_sets &&
+           (rec->n_sets == 0 || (memcmp(rec->offsets, run->offsets, size + sizeof(int64_t)) == 0 &&
+                                 memcmp(rec->ends, run->ends, size) == 0));
+}
+
 /* Whether the cache is from a forward of this shape, and has what these gradients need. */
 static npagg_status check_record(const np_run *run, const np_record *rec)
 {
@@ -15,9 +23,7 @@ static npagg_status check_record(const np_run *run, const np_record *rec)
     if (rec->z != prior->z || rec->noise != prior->noise || rec->d != prior->d ||
         rec->k != prior->k)
         return np_fail(ctx, NPAGG_E_STATE, "the cache was filled with a prior of another shape");
-    if (rec->n_sets != run->n_sets ||
-        (rec->n_sets > 0 &&
-         memcmp(rec->offsets, run->offsets, (size_t)(rec->n_sets + 1) * sizeof(int64_t))))
+    if (!same_sets(run, rec))
         return np_fail(ctx, NPAGG_E_STATE, "the cache was filled with other n_sets or offsets");
     if (rec->has_weight != (run->weight != NULL))
         return np_fail(ctx, NPAGG_E_STATE, "the cache was filled %s weight",
@@ -38,7 +44,7 @@ static double *take_backward(np_arena *arena, np_run *run, int32_t slots, int wa
     NP_REAL(np_run_take)(arena, run, implicit ? NP_IMPLICIT : NP_BACKWARD, slots);
     if (want_grad) {
         run->grad = NP_TAKE2(arena, run->groups + 1, run->pgm.p, double);
-        run->grad_large = run->grad ? run->grad + run->groups * run->pgm.p : NULL;
+        run->grad_alone = run->grad ? run->grad + run->groups * run->pgm.p : NULL;
     }
     if (implicit)
         run->adjoint = NP_TAKE2(arena, run->n_sets, 2 * run->pgm.d, double);
@@ -72,9 +78,10 @@ static np_run single_run(const np_run *run, int64_t b, int64_t *offsets)
                   q = npagg_prior_posterior_count(run->pgm.prior);
     np_run one = *run;
     offsets[0] = 0;
-    offsets[1] = run->offsets[b + 1] - first;
+    offsets[1] = run->ends[b] - first;
     one.n_sets = 1;
     one.offsets = offsets;
+    one.ends = offsets + 1;
     one.vmp = (npagg_vmp){.max_iters = run->rec->iters[b], .grad = NPAGG_GRAD_UNROLL};
     one.m = run->m ? run->m + first * d : NULL;
     one.v = run->v ? run->v + first * d : NULL;
@@ -84,7 +91,7 @@ static np_run single_run(const np_run *run, int64_t b, int64_t *offsets)
     one.dm = run->dm ? run->dm + first * d : NULL;
     one.dv = run->dv ? run->dv + first * d : NULL;
     one.dweight = run->dweight ? run->dweight + first : NULL;
-    one.grad_large = run->grad ? run->grad + group * run->pgm.p : NULL;
+    one.grad_alone = run->grad ? run->grad + group * run->pgm.p : NULL;
     return one;
 }
 
@@ -131,8 +138,8 @@ static void fall_back(const np_run *run, np_arena *spare)
         np_run one = single_run(run, b, offsets);
         spare->used = 0;
         take_single(spare, &one);
-        NP_REAL(np_run_large)(&one, 0, NP_REAL(np_forward_set));
-        NP_REAL(np_run_large)(&one, 0, NP_REAL(np_backward_unrolled));
+        NP_REAL(np_run_alone)(&one, 0, NP_REAL(np_forward_set));
+        NP_REAL(np_run_alone)(&one, 0, NP_REAL(np_backward_unrolled));
     }
 }
 
@@ -158,19 +165,20 @@ static npagg_status run_backward(np_run *run, const real *params, real *dparams)
     NP_TRY(NP_REAL(np_pgm_load)(run->ctx, run->pgm.prior, params, value, &run->pgm));
     if (run->grad)
         memset(run->grad, 0, (size_t)((run->groups + 1) * run->pgm.p) * sizeof(double));
+    const int unroll = run->vmp.grad == NPAGG_GRAD_UNROLL;
+    const np_set_fn direct =
+        unroll ? NP_REAL(np_backward_unrolled) : NP_REAL(np_backward_last_step);
     if (run->vmp.grad == NPAGG_GRAD_IMPLICIT)
         NP_TRY(run_implicit(run));
     else
-        NP_REAL(np_run_sets)
-    (run, run->vmp.grad == NPAGG_GRAD_UNROLL ? NP_REAL(np_backward_unrolled)
-                                             : NP_REAL(np_backward_last_step));
+        NP_REAL(np_run_sets)(run, direct);
     if (run->grad)
         add_up(run, dparams);
     return NPAGG_OK;
 }
 
-static npagg_status check_and_run(np_run *run, const real *params, real *dparams,
-                                  const npagg_cache *cache)
+npagg_status NP_REAL(np_infer_backward)(np_run *run, const real *params, real *dparams,
+                                        const npagg_cache *cache)
 {
     void *head;
     NP_TRY(np_cache_find(run->ctx, cache, NP_STAGE_INFER, NP_REAL_BITS, &head));
@@ -195,7 +203,7 @@ npagg_status NP_REAL(npagg_infer_backward)(npagg_ctx *ctx, const npagg_prior *pr
         run.dm = dm;
         run.dv = dv;
         run.dweight = dweight;
-        status = check_and_run(&run, params, dparams, cache);
+        status = NP_REAL(np_infer_backward)(&run, params, dparams, cache);
     }
     if (status != NPAGG_OK)
         np_cache_clear(cache);

@@ -32,7 +32,7 @@ static npagg_status check_sets(const np_run *run)
             continue;
         const int64_t first = run->offsets[b], d = run->pgm.d;
         const np_rows rows = {
-            .n = run->offsets[b + 1] - first,
+            .n = run->ends[b] - first,
             .d = d,
             .m = run->m + first * d,
             .v = run->v + first * d,
@@ -46,17 +46,23 @@ static npagg_status check_sets(const np_run *run)
 static void hand_out(const np_run *run, real *q, real *logz)
 {
     const np_record *rec = run->rec;
-    memcpy(q, run->q,
-           (size_t)(run->n_sets * npagg_prior_posterior_count(run->pgm.prior)) * sizeof(real));
+    if (run->n_sets > 0)
+        if (run->n_sets > 0)
+            memcpy(q, run->q,
+                   (size_t)(run->n_sets * npagg_prior_posterior_count(run->pgm.prior)) *
+                       sizeof(real));
     for (int64_t b = 0; logz && b < run->n_sets; b++)
-        logz[b] = np_saturate(rec->trace[b * rec->trace_room + rec->iters[b] - 1]);
+        logz[b] = np_saturate(rec->bound[b]);
 }
 
-/* Everything that can fail for want of memory or for bad parameters, then the work. */
-static npagg_status run_forward(np_run *run, const np_record *shape, const real *params, real *q,
-                                real *logz, npagg_cache *cache)
+npagg_status NP_REAL(np_infer_forward)(np_run *run, int64_t n, const real *params, real *q,
+                                       real *logz, npagg_cache *cache)
 {
     np_arena scratch = {0}, kept = {0};
+    const np_record record = NP_REAL(np_run_record)(run, n, logz != NULL, cache != NULL);
+    const np_record *shape = &record;
+    run->want_w = cache != NULL;
+    np_cache_clear(cache);
     take_forward(&scratch, run, shape, cache);
     NP_TRY(np_scratch_begin(run->ctx, &scratch));
     if (cache) {
@@ -68,8 +74,10 @@ static npagg_status run_forward(np_run *run, const np_record *shape, const real 
     run->q = room.q;
     NP_TRY(NP_REAL(np_pgm_load)(run->ctx, run->pgm.prior, params, room.value, &run->pgm));
     memset(run->rec->wild, 0, (size_t)run->n_sets * sizeof(int32_t));
-    if (run->n_sets > 0)
+    if (run->n_sets > 0) {
         memcpy(run->rec->offsets, run->offsets, (size_t)(run->n_sets + 1) * sizeof(int64_t));
+        memcpy(run->rec->ends, run->ends, (size_t)run->n_sets * sizeof(int64_t));
+    }
     NP_REAL(np_run_sets)(run, NP_REAL(np_forward_set));
     NP_TRY(check_sets(run));
     hand_out(run, q, logz);
@@ -89,7 +97,5 @@ npagg_status NP_REAL(npagg_infer_forward)(npagg_ctx *ctx, const npagg_prior *pri
     NP_TRY(NP_REAL(np_run_check)(ctx, prior, params, n_sets, offsets, m, v, &n));
     NP_REQUIRE(ctx, q || n_sets == 0, "infer: q is NULL");
     np_run run = NP_REAL(np_run_begin)(ctx, prior, vmp, n_sets, offsets, m, v, weight);
-    run.want_w = cache != NULL;
-    const np_record shape = NP_REAL(np_run_record)(&run, n, logz != NULL, cache != NULL);
-    return run_forward(&run, &shape, params, q, logz, cache);
+    return NP_REAL(np_infer_forward)(&run, n, params, q, logz, cache);
 }

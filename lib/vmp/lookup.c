@@ -56,6 +56,11 @@ npagg_status npagg_infer_trace(npagg_ctx *ctx, const npagg_cache *cache, int64_t
                        rec->n_sets - 1);
     if (!rec->evidence)
         return np_fail(ctx, NPAGG_E_STATE, "infer_trace: forward was not asked for logz");
+    if (rec->iters[set] > rec->trace_room)
+        return np_fail(ctx, NPAGG_E_STATE,
+                       "infer_trace: set %" PRId64
+                       " took %d sweeps, implicit mode keeps the bounds of %d",
+                       set, (int)rec->iters[set], (int)rec->trace_room);
     memcpy(bound, rec->trace + set * rec->trace_room, (size_t)rec->iters[set] * sizeof(double));
     return NPAGG_OK;
 }

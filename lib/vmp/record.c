@@ -5,6 +5,7 @@ np_record *np_record_take(np_arena *arena, const np_record *shape)
     np_record *rec = NP_TAKE(arena, 1, np_record);
     np_record r = *shape;
     r.offsets = NP_TAKE(arena, r.n_sets + 1, int64_t);
+    r.ends = NP_TAKE(arena, r.n_sets, int64_t);
     r.iters = NP_TAKE(arena, r.n_sets, int32_t);
     r.wild = NP_TAKE(arena, r.n_sets, int32_t);
     r.bad = NP_TAKE(arena, r.n_sets, int32_t);
@@ -14,6 +15,7 @@ np_record *np_record_take(np_arena *arena, const np_record *shape)
     r.hyper = NP_TAKE2(arena, r.n_sets, r.slots, double);
     r.sums = np_arena_take(arena, r.n_sets, r.slots, 2 * (size_t)r.d * sizeof(double));
     r.trace = NP_TAKE2(arena, r.n_sets, r.trace_room, double);
+    r.bound = NP_TAKE(arena, r.n_sets, double);
     r.w = np_arena_take(arena, r.n, r.weight_slots, r.real_size);
     if (rec)
         *rec = r;

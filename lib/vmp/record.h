@@ -12,6 +12,8 @@
 #include "pgm/partial.h"
 #include "pgm/znode.h"
 
+#define NP_IMPLICIT_TRACE 128 /* bounds per set that implicit mode keeps */
+
 typedef struct np_record {
     /* the shape of the call */
     const np_znode *z;
@@ -27,6 +29,7 @@ typedef struct np_record {
     int32_t implicit_done; /* grad_iters is filled */
 
     int64_t *offsets;    /* [B+1] */
+    int64_t *ends;       /* [B] */
     int32_t *iters;      /* [B]: sweeps taken */
     int32_t *wild, *bad; /* [B]: as np_partial has them */
     int32_t *grad_iters; /* [B] */
@@ -34,7 +37,8 @@ typedef struct np_record {
     np_partial *stats;   /* [B]: scalars only */
     double *hyper;       /* [B,slots]: what entered the sweep */
     double *sums;        /* [B,slots,2,D] */
-    double *trace;       /* [B,trace_room] */
+    double *trace;       /* [B,trace_room]: the first bounds of each set */
+    double *bound;       /* [B]: the last one */
     void *w;             /* [weight_slots,N] real */
 } np_record;
 

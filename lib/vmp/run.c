@@ -9,7 +9,7 @@ enum { LARGE_CHUNKS = 8, MAX_GROUPS = 64 };
 
 static int64_t set_size(const np_run *run, int64_t b)
 {
-    return run->offsets[b + 1] - run->offsets[b];
+    return run->ends[b] - run->offsets[b];
 }
 
 static int is_large(const np_run *run, int64_t b)
@@ -84,9 +84,9 @@ static void run_group(void *arg, int64_t group, int32_t worker)
     }
 }
 
-void NP_REAL(np_run_large)(const np_run *run, int64_t b, np_set_fn fn)
+void NP_REAL(np_run_alone)(const np_run *run, int64_t b, np_set_fn fn)
 {
-    np_set set = open_set(run, b, 0, run->ctx, run->grad_large);
+    np_set set = open_set(run, b, 0, run->ctx, run->grad_alone);
     fn(&set);
 }
 
@@ -96,7 +96,7 @@ void NP_REAL(np_run_sets)(const np_run *run, np_set_fn fn)
     np_parallel(run->ctx, run->groups, run_group, &j);
     for (int64_t b = 0; b < run->n_sets; b++)
         if (is_large(run, b))
-            NP_REAL(np_run_large)(run, b, fn);
+            NP_REAL(np_run_alone)(run, b, fn);
 }
 
 /* Few enough that a gradient for each fits easily, by the batch and the prior alone. */
@@ -106,12 +106,12 @@ static int64_t count_groups(const np_run *run)
     return np_min(np_max(1, run->n_sets), most);
 }
 
-/* Rows of the largest set that worker 0, or any other, may get. */
-static int64_t most_rows(const np_run *run, int32_t worker)
+/* Rows of the largest set; of those that one worker does alone if not all. */
+static int64_t most_rows(const np_run *run, int all)
 {
     int64_t n = 0;
     for (int64_t b = 0; b < run->n_sets; b++)
-        if (worker == 0 || !is_large(run, b))
+        if (all || !is_large(run, b))
             n = np_max(n, set_size(run, b));
     return n;
 }
@@ -151,12 +151,11 @@ static np_partial *take_partials(np_arena *arena, int64_t chunks, int64_t d)
     return partial;
 }
 
-static np_work take_work(np_arena *arena, const np_run *run, int32_t worker, np_purpose purpose,
+static np_work take_work(np_arena *arena, const np_run *run, int64_t rows, np_purpose purpose,
                          int64_t slots)
 {
     np_work work = {0};
-    const int64_t d = run->pgm.d, rows = most_rows(run, worker),
-                  chunks = NP_REAL(np_rows_chunks)(rows, d);
+    const int64_t d = run->pgm.d, chunks = NP_REAL(np_rows_chunks)(rows, d);
     work.partial = take_partials(arena, chunks, d);
     work.post[0] = np_post_take(arena, d, run->pgm.k);
     work.post[1] = np_post_take(arena, d, run->pgm.k);
@@ -173,6 +172,7 @@ static np_work take_work(np_arena *arena, const np_run *run, int32_t worker, np_
 void NP_REAL(np_run_take)(np_arena *arena, np_run *run, np_purpose purpose, int32_t slots)
 {
     const int32_t workers = np_threads(run->ctx);
+    const int64_t most = most_rows(run, 1), most_small = most_rows(run, 0);
     double *zero = NP_TAKE(arena, run->pgm.d, double);
     run->groups = count_groups(run);
     run->zero = zero;
@@ -180,7 +180,7 @@ void NP_REAL(np_run_take)(np_arena *arena, np_run *run, np_purpose purpose, int3
     run->work = NP_TAKE(arena, workers, np_work);
     for (int32_t i = 0; i < workers; i++) {
         const np_lane lane = NP_REAL(np_lane_take)(arena, run->pgm.d);
-        const np_work work = take_work(arena, run, i, purpose, slots);
+        const np_work work = take_work(arena, run, i == 0 ? most : most_small, purpose, slots);
         if (run->work) {
             run->lanes[i] = lane;
             run->work[i] = work;

@@ -35,9 +35,11 @@ typedef struct NP_REAL(np_run) {
     npagg_vmp vmp;
     int32_t iterated; /* one sweep is not exact */
     int64_t n_sets;
-    const int64_t *offsets;
+    const int64_t *offsets, *ends; /* [B]: set b is rows offsets[b] .. ends[b]-1 */
     const real *m, *v, *weight;
     np_record *rec;
+    const np_record
+        *base; /* of the same sets cut short: their sums are taken from there; may be NULL */
 
     /* forward */
     int32_t want_w; /* somebody may ask for the weights */
@@ -47,7 +49,7 @@ typedef struct NP_REAL(np_run) {
     const real *dq, *dlogz;
     real *dm, *dv, *dweight;
     double *grad;       /* [groups,P]: in the gradients that np_transform names; NULL: not wanted */
-    double *grad_large; /* [P]: of the large sets */
+    double *grad_alone; /* [P]: of the sets that are run alone */
     double *adjoint;    /* [B,2,D]: implicit only, the adjoint of E and V */
 
     /* workers */
@@ -55,6 +57,7 @@ typedef struct NP_REAL(np_run) {
     const double *zero; /* [D] */
     np_lane *lanes;     /* [workers] */
     np_work *work;      /* [workers] */
+    void *user;         /* of functions that are not inference */
 } NP_REAL(np_run);
 #define np_run NP_REAL(np_run)
 
@@ -77,8 +80,8 @@ real *NP_REAL(np_set_weights)(const np_set *set, int32_t t);
 /* fn for every set of the run, on all workers. */
 void NP_REAL(np_run_sets)(const np_run *run, np_set_fn fn);
 
-/* fn for one set with all workers on its chunks; grad is that of the large sets. */
-void NP_REAL(np_run_large)(const np_run *run, int64_t b, np_set_fn fn);
+/* fn for one set with all workers on its chunks; it adds to grad_alone. */
+void NP_REAL(np_run_alone)(const np_run *run, int64_t b, np_set_fn fn);
 
 /* The group whose gradient set b adds to; the large sets' is the one after the last. */
 int64_t NP_REAL(np_run_group)(const np_run *run, int64_t b);

@@ -8,8 +8,8 @@
 #include "check.h"
 
 /*
- * Of an mba file, logC, mix_mean, mix_var, logq_z and g2_* belong to functions of the posterior
- * that the library does not have yet; of an rba file, b_tilde, the *_half and *_terms arrays and
+ * Of an mba file, mix_mean, mix_var, logq_z and g2_* are compared in test_posterior_golden and
+ * logC is not given out by the library; of an rba file, b_tilde, the *_half and *_terms arrays and
  * mu_step, var_step are not given out by it.
  */
 const dialect dialects[DIALECTS] = {

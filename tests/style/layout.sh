@@ -35,8 +35,8 @@ allowed() {
     kernel) echo kernel "$(allowed base)" ;;
     nn) echo nn "$(allowed kernel)" ;;
     encode | decode) echo "$1" "$(allowed nn)" ;;
-    pgm | posterior) echo "$1" "$(allowed kernel)" ;;
-    vmp) echo vmp "$(allowed pgm)" ;;
+    pgm) echo pgm "$(allowed kernel)" ;;
+    vmp | posterior) echo "$1" "$(allowed pgm)" ;;
     objective) echo objective "$(allowed posterior)" ;;
     model) echo model "$(allowed objective) $(allowed vmp) $(allowed encode) $(allowed decode)" ;;
     io) echo io "$(allowed model)" ;;

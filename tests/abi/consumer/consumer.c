@@ -22,13 +22,16 @@ int main(void)
 {
     npagg_ctx *ctx = NULL;
     npagg_prior *prior = NULL;
+    npagg_model *model = NULL;
     char compiled[32];
     int ok;
 
     snprintf(compiled, sizeof compiled, "%d.%d.%d", NPAGG_VERSION_MAJOR, NPAGG_VERSION_MINOR,
              NPAGG_VERSION_PATCH);
     ok = strcmp(compiled, npagg_version()) == 0 && npagg_ctx_create(&ctx) == NPAGG_OK &&
-         npagg_prior_create_gaussian(ctx, 1, &prior) == NPAGG_OK && posterior_is_right(ctx, prior);
+         npagg_prior_create_gaussian(ctx, 1, &prior) == NPAGG_OK &&
+         posterior_is_right(ctx, prior) &&
+         npagg_model_load(ctx, "no/such/file", &model) == NPAGG_E_IO;
     npagg_prior_destroy(prior);
     npagg_ctx_destroy(ctx);
     puts(ok ? "ok" : "wrong");

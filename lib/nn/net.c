@@ -1,0 +1,115 @@
+#include "nn/net.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/size.h"
+
+static int64_t count_params(const np_mlp *mlp)
+{
+    return np_mlp_weight(mlp, mlp->layers) - mlp->offset;
+}
+
+void np_nets_add(np_nets *nets, const char *name, int64_t in, int64_t n_hidden,
+                 const int64_t *widths, int64_t out, int32_t activation)
+{
+    np_mlp *mlp = &nets->net[nets->n];
+    *mlp = (np_mlp){.layers = (int32_t)n_hidden + 1, .activation = activation};
+    mlp->offset = nets->params;
+    mlp->width[0] = in;
+    for (int64_t l = 0; l < n_hidden; l++)
+        mlp->width[l + 1] = widths[l];
+    mlp->width[n_hidden + 1] = out;
+    nets->name[nets->n++] = name;
+    nets->params += count_params(mlp);
+}
+
+void np_nets_cut(np_nets *nets)
+{
+    np_mlp *mlp = &nets->net[nets->n - 1];
+    nets->params = np_mlp_weight(mlp, --mlp->layers);
+    mlp->ends_active = 1;
+}
+
+static int find_tensor(const np_mlp *mlp, const char *name, int64_t i, np_tensor *out)
+{
+    if (i >= 2 * mlp->layers)
+        return 0;
+    const int32_t l = (int32_t)(i / 2);
+    const int is_bias = (int)(i % 2);
+    snprintf(out->name, sizeof out->name, "%s.%d.%s", name, (int)l, is_bias ? "bias" : "weight");
+    out->offset = is_bias ? np_mlp_bias(mlp, l) : np_mlp_weight(mlp, l);
+    out->rows = mlp->width[l + 1];
+    out->columns = is_bias ? 0 : mlp->width[l];
+    return 1;
+}
+
+int np_nets_tensor(const np_nets *nets, int64_t i, np_tensor *out)
+{
+    for (int32_t n = 0; n < nets->n && i >= 0; n++) {
+        if (find_tensor(&nets->net[n], nets->name[n], i, out))
+            return 1;
+        i -= 2 * nets->net[n].layers;
+    }
+    return 0;
+}
+
+int64_t np_nets_offset(const np_nets *nets, const char *field)
+{
+    np_tensor tensor;
+    for (int64_t i = 0; np_nets_tensor(nets, i, &tensor); i++)
+        if (strcmp(tensor.name, field) == 0)
+            return tensor.offset;
+    return -1;
+}
+
+int np_widths_fit(int64_t n_copies, int64_t in, int64_t n_hidden, const int64_t *widths,
+                  int64_t out)
+{
+    int64_t total = 0, layer, bytes;
+    for (int64_t l = 0; l <= n_hidden; l++) {
+        const int64_t to = l < n_hidden ? widths[l] : out;
+        if (!np_size_add(in, 1, &layer) || !np_size_mul(layer, to, &layer) ||
+            !np_size_add(total, layer, &total))
+            return 0;
+        in = to;
+    }
+    return np_size_mul(total, n_copies, &total) &&
+           np_size_mul(total, 1024 * (int64_t)sizeof(double), &bytes);
+}
+
+int64_t np_mlp_weight(const np_mlp *mlp, int32_t layer)
+{
+    int64_t at = mlp->offset;
+    for (int32_t l = 0; l < layer; l++)
+        at += (mlp->width[l] + 1) * mlp->width[l + 1];
+    return at;
+}
+
+int64_t np_mlp_bias(const np_mlp *mlp, int32_t layer)
+{
+    return np_mlp_weight(mlp, layer) + mlp->width[layer] * mlp->width[layer + 1];
+}
+
+int64_t np_mlp_widest(const np_mlp *mlp)
+{
+    int64_t widest = 0;
+    for (int32_t l = 0; l < mlp->layers; l++)
+        widest = np_max(widest, mlp->width[l + 1]);
+    return widest;
+}
+
+int32_t np_mlp_active(const np_mlp *mlp)
+{
+    return mlp->layers - !mlp->ends_active;
+}
+
+int np_activation_is_known(int32_t activation)
+{
+    return activation >= NPAGG_ACTIVATION_RELU && activation <= NPAGG_ACTIVATION_SIGMOID;
+}
+
+int np_activation_keeps_input(int32_t activation)
+{
+    return activation == NPAGG_ACTIVATION_GELU;
+}

@@ -1,0 +1,271 @@
+/* Calls of a decoder that must be refused: the text says why, outputs stay, the cache is empty, and
+ * the next good call gives the undisturbed bits. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decoder_case.h"
+#include "meter.h"
+
+void setUp(void)
+{
+}
+
+void tearDown(void)
+{
+}
+
+static const decoder_shape shape = {2, 1, 3, 1, {4}, 2, NPAGG_ACTIVATION_RELU, 0, -1};
+static const int64_t sizes[] = {3, 0, 2};
+enum { N = 5, S = 2, X = 2 * N, PY = 2 * S * N, Z = 3 * S * 3, OUT = PY + X + Z + 128 };
+
+/* Every argument of both calls; outputs in one block: py, dx, dz, dparams. */
+typedef struct {
+    npagg_ctx *ctx;
+    const npagg_decoder *decoder;
+    const double *params, *x, *z, *dpy;
+    int64_t n_sets, n_samples;
+    const int64_t *offsets;
+    double *py, *dx, *dz, *dparams;
+    npagg_cache *cache;
+} call;
+
+typedef struct {
+    meter meter;
+    decoder_case *c;
+    call good;
+    double out[OUT], want[OUT];
+} stage;
+
+static npagg_status forward(const call *a)
+{
+    return npagg_decoder_forward_f64(a->ctx, a->decoder, a->params, a->n_sets, a->offsets,
+                                     a->n_samples, a->x, a->z, a->py, a->cache);
+}
+
+static npagg_status backward(const call *a)
+{
+    return npagg_decoder_backward_f64(a->ctx, a->decoder, a->params, a->n_sets, a->offsets,
+                                      a->n_samples, a->x, a->z, a->dpy, a->dparams, a->dx, a->dz,
+                                      a->cache);
+}
+
+static void run_good(stage *s)
+{
+    memset(s->out, 0, sizeof s->out);
+    ASSERT_OK(s->good.ctx, forward(&s->good));
+    ASSERT_OK(s->good.ctx, backward(&s->good));
+}
+
+static stage *begin(void)
+{
+    stage *s = calloc(1, sizeof *s);
+    TEST_ASSERT_NOT_NULL(s);
+    meter_init(&s->meter);
+    npagg_ctx *ctx = meter_ctx(&s->meter);
+    decoder_case *c = s->c = decoder_case_create(ctx, &shape, 3, sizes, 1);
+    s->good = (call){.ctx = ctx,
+                     .decoder = c->decoder,
+                     .params = c->params,
+                     .x = c->x,
+                     .z = c->z,
+                     .dpy = c->dpy,
+                     .n_sets = c->n_sets,
+                     .n_samples = S,
+                     .offsets = c->offsets,
+                     .py = s->out,
+                     .dx = s->out + PY,
+                     .dz = s->out + PY + X,
+                     .dparams = s->out + PY + X + Z};
+    TEST_ASSERT_TRUE(c->p <= 128);
+    ASSERT_OK(ctx, npagg_cache_create(ctx, &s->good.cache));
+    run_good(s);
+    memcpy(s->want, s->out, sizeof s->out);
+    return s;
+}
+
+static void end(stage *s)
+{
+    decoder_case_destroy(s->c);
+    npagg_cache_destroy(s->good.cache);
+    npagg_ctx_destroy(s->good.ctx);
+    ASSERT_BALANCED(&s->meter);
+    free(s);
+}
+
+static void check_refused(stage *s, npagg_status status, npagg_status got, const char *text)
+{
+    check_status(s->good.ctx, status, got, text, "the bad call", __LINE__);
+    for (int i = 0; i < OUT; i++)
+        TEST_ASSERT_TRUE(s->out[i] == 77);
+    TEST_ASSERT_EQUAL_UINT64(0, npagg_cache_bytes(s->good.cache));
+    run_good(s);
+    ASSERT_SAME_BITS((int64_t)sizeof s->out, s->want, s->out);
+}
+
+static void poison(stage *s)
+{
+    for (int i = 0; i < OUT; i++)
+        s->out[i] = 77;
+}
+
+static void refuse_forward(stage *s, const call *bad, npagg_status status, const char *text)
+{
+    poison(s);
+    check_refused(s, status, forward(bad), text);
+}
+
+static void refuse_backward(stage *s, const call *bad, npagg_status status, const char *text)
+{
+    poison(s);
+    check_refused(s, status, backward(bad), text);
+}
+
+#define REFUSE(s, field, value, status, text)                                                      \
+    do {                                                                                           \
+        call bad = (s)->good;                                                                      \
+        bad.field = (value);                                                                       \
+        refuse_forward((s), &bad, (status), (text));                                               \
+        refuse_backward((s), &bad, (status), (text));                                              \
+    } while (0)
+
+static void test_decoder_without_a_needed_argument_names_it(void)
+{
+    stage *s = begin();
+    const int64_t falling[] = {0, 3, 2, 5}, late[] = {1, 3, 3, 5};
+    REFUSE(s, decoder, NULL, NPAGG_E_ARG, "decoder is NULL");
+    REFUSE(s, params, NULL, NPAGG_E_ARG, "params is NULL");
+    REFUSE(s, x, NULL, NPAGG_E_ARG, "x is NULL");
+    REFUSE(s, z, NULL, NPAGG_E_ARG, "z is NULL");
+    REFUSE(s, n_samples, 0, NPAGG_E_ARG, "n_samples = 0");
+    REFUSE(s, n_samples, INT64_MAX / 2, NPAGG_E_ARG, "does not fit");
+    REFUSE(s, offsets, NULL, NPAGG_E_ARG, "offsets is NULL");
+    REFUSE(s, offsets, falling, NPAGG_E_ARG, "offsets[2] = 2");
+    REFUSE(s, offsets, late, NPAGG_E_ARG, "offsets[0] = 1");
+    REFUSE(s, n_sets, -1, NPAGG_E_ARG, "n_sets = -1");
+    call bad = s->good;
+    bad.py = NULL;
+    refuse_forward(s, &bad, NPAGG_E_ARG, "py is NULL");
+    bad = s->good;
+    bad.dpy = NULL;
+    refuse_backward(s, &bad, NPAGG_E_ARG, "dpy is NULL");
+    bad = s->good;
+    bad.cache = NULL;
+    TEST_ASSERT_EQUAL_INT32(NPAGG_E_ARG, backward(&bad));
+    bad.ctx = NULL;
+    TEST_ASSERT_EQUAL_INT32(NPAGG_E_ARG, forward(&bad));
+    TEST_ASSERT_EQUAL_INT32(NPAGG_E_ARG, backward(&bad));
+    end(s);
+}
+
+static void test_decoder_of_a_number_that_is_not_finite_says_which(void)
+{
+    stage *s = begin();
+    const double bad[] = {NAN, INFINITY, -INFINITY};
+    const char *x[] = {"x[3,1] = nan", "x[3,1] = inf", "x[3,1] = -inf"};
+    const char *z[] = {"z[1,1,2] = nan", "z[1,1,2] = inf", "z[1,1,2] = -inf"};
+    const char *p[] = {"params[12] = nan", "params[12] = inf", "params[12] = -inf"};
+    double *at[] = {&s->c->x[7], &s->c->z[11], &s->c->params[12]};
+    for (int i = 0; i < 9; i++) {
+        double *cell = at[i / 3], old = *cell;
+        *cell = bad[i % 3];
+        poison(s);
+        const npagg_status got = forward(&s->good);
+        *cell = old;
+        check_refused(s, NPAGG_E_NUMERIC, got, (i < 3 ? x : i < 6 ? z : p)[i % 3]);
+    }
+    end(s);
+}
+
+static void test_decoder_backward_of_another_forward_is_refused(void)
+{
+    stage *s = begin();
+    const int64_t other[] = {0, 2, 3, 5};
+    npagg_decoder *another = NULL;
+    call bad = s->good;
+    bad.offsets = other;
+    refuse_backward(s, &bad, NPAGG_E_STATE, "offsets");
+    bad = s->good;
+    bad.n_samples = 1;
+    refuse_backward(s, &bad, NPAGG_E_STATE, "n_samples = 2, got 1");
+    bad = s->good;
+    ASSERT_OK(s->good.ctx,
+              npagg_decoder_create_mlp(s->good.ctx, 2, 1, 3, 1, shape.widths, &another));
+    ASSERT_OK(s->good.ctx, npagg_decoder_set_activation(another, 2));
+    bad.decoder = another;
+    refuse_backward(s, &bad, NPAGG_E_STATE, "another decoder");
+    poison(s);
+    ASSERT_FAILS(s->good.ctx, NPAGG_E_STATE, "f64, want f32",
+                 npagg_decoder_backward_f32(s->good.ctx, s->good.decoder, (const float *)s->out, 3,
+                                            s->good.offsets, S, (const float *)s->c->x,
+                                            (const float *)s->c->z, (const float *)s->c->dpy, NULL,
+                                            NULL, NULL, s->good.cache));
+    ASSERT_FAILS(s->good.ctx, NPAGG_E_STATE, "empty", backward(&s->good));
+    npagg_decoder_destroy(another);
+    end(s);
+}
+
+/* 1 if there was an n-th allocation. */
+static int attempt(int64_t n, int forever, int is_backward)
+{
+    stage *s = begin();
+    call cold = s->good;
+    cold.ctx = meter_ctx(&s->meter);
+    if (!is_backward)
+        ASSERT_OK(cold.ctx, npagg_cache_create(cold.ctx, &cold.cache));
+    poison(s);
+    meter_fail_in(&s->meter, n, forever);
+    const npagg_status got = is_backward ? backward(&cold) : forward(&cold);
+    const int failed = s->meter.failed > 0;
+    meter_never_fail(&s->meter);
+    TEST_ASSERT_EQUAL_INT32(failed ? NPAGG_E_NOMEM : NPAGG_OK, got);
+    if (failed) {
+        for (int i = 0; i < OUT; i++)
+            TEST_ASSERT_TRUE(s->out[i] == 77);
+        TEST_ASSERT_EQUAL_UINT64(0, npagg_cache_bytes(cold.cache));
+        memset(s->out, 0, sizeof s->out);
+        ASSERT_OK(cold.ctx, forward(&cold));
+        ASSERT_OK(cold.ctx, backward(&cold));
+        ASSERT_SAME_BITS((int64_t)sizeof s->out, s->want, s->out);
+    }
+    if (!is_backward)
+        npagg_cache_destroy(cold.cache);
+    npagg_ctx_destroy(cold.ctx);
+    end(s);
+    return failed;
+}
+
+static void test_decoder_survives_every_failing_allocation(void)
+{
+    for (int is_backward = 0; is_backward < 2; is_backward++) {
+        int64_t n = 1;
+        while (attempt(n, 0, is_backward) | attempt(n, 1, is_backward))
+            n++;
+        TEST_ASSERT_GREATER_THAN_INT64(1, n);
+    }
+}
+
+static void test_decoder_create_survives_a_failing_allocation(void)
+{
+    meter m;
+    meter_init(&m);
+    npagg_ctx *ctx = meter_ctx(&m);
+    npagg_decoder *decoder = NULL;
+    meter_fail_in(&m, 1, 0);
+    ASSERT_FAILS(ctx, NPAGG_E_NOMEM, "no memory",
+                 npagg_decoder_create_mlp(ctx, 1, 1, 1, 0, NULL, &decoder));
+    TEST_ASSERT_NULL(decoder);
+    npagg_ctx_destroy(ctx);
+    ASSERT_BALANCED(&m);
+}
+
+int main(void)
+{
+    UNITY_BEGIN();
+    RUN_TEST(test_decoder_without_a_needed_argument_names_it);
+    RUN_TEST(test_decoder_of_a_number_that_is_not_finite_says_which);
+    RUN_TEST(test_decoder_backward_of_another_forward_is_refused);
+    RUN_TEST(test_decoder_survives_every_failing_allocation);
+    RUN_TEST(test_decoder_create_survives_a_failing_allocation);
+    return UNITY_END();
+}
