@@ -6,6 +6,7 @@ int main(void)
 {
     const int64_t offsets[] = {0, 5}; /* one set, of five points */
     const double m[] = {1.0, 1.3, 0.8, 1.1, 9.0}, v[] = {0.1, 0.2, 0.1, 0.1, 0.1};
+    const char *name[] = {"gaussian", "mixture", "student"};
     double params[8], q[8], w[5];
     npagg_ctx *ctx;
     npagg_cache *cache;
@@ -21,7 +22,7 @@ int main(void)
                                     cache) ||
             npagg_infer_weights_f64(ctx, cache, w))
             return fprintf(stderr, "%s\n", npagg_ctx_error(ctx)), 1;
-        printf("mean %.2f, var %.3f, E[beta] %.2f %.2f %.2f %.2f %.3f\n", q[0],
+        printf("%-8s mean %.2f, var %.3f, E[beta] %.2f %.2f %.2f %.2f %.3f\n", name[i], q[0],
                q[npagg_prior_posterior_offset(prior[i], "var")], w[0], w[1], w[2], w[3], w[4]);
         npagg_prior_destroy(prior[i]);
     }
