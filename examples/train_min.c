@@ -76,8 +76,8 @@ int main(void)
         return 1;
     npagg_model *model = create_model(ctx);
     const int64_t p = npagg_model_param_count(model);
-    const int64_t prior = npagg_model_param_offset(model, "prior"); /* stays at N(0, I) */
-    const int64_t decoder = npagg_model_param_offset(model, "decoder");
+    const int64_t from = npagg_model_param_offset(model, "prior"); /* stays at N(0, I) */
+    const int64_t to = npagg_model_param_offset(model, "decoder");
     float *params = calloc((size_t)p * 4, sizeof(float));
     if (!params)
         return 1;
@@ -95,7 +95,7 @@ int main(void)
             grad[i] = 0;
         OK(npagg_model_step_f32(ctx, model, params, TASKS, offsets, n_ctx, x, y, noise, NULL, dloss,
                                 loss, grad));
-        adam(p, prior, decoder, params, grad, m, v, t);
+        adam(p, from, to, params, grad, m, v, t);
         for (int b = 0; b < TASKS; b++)
             mean += loss[b] / TASKS / 100;
         if (t % 100 == 0) {

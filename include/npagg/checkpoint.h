@@ -34,9 +34,13 @@ NPAGG_API npagg_status npagg_model_load_params_f64(npagg_ctx *ctx, const npagg_m
 
 /*
  * Extra arrays in the same file (optimiser state, step counts), by a name of 1 to 200 bytes of
- * printable ASCII that is not one of the model's tensors. save_extra copies the file with the array
- * added or replaced, as safely as save does; load_extra wants exactly n numbers and converts
+ * printable ASCII that is not one of the model's tensors. save_extra copies the file with the
+ * array added or replaced, as safely as save does; load_extra wants exactly n numbers and converts
  * precision as above.
+ *
+ * Each call is safe by itself, and model_save drops the extras that a file had. For a checkpoint
+ * whose parts belong together write all of them to a new name and rename that over the old file.
+ * Two writers of one file at a time may lose an array, never the file.
  */
 NPAGG_API npagg_status npagg_model_save_extra_f32(npagg_ctx *ctx, const char *path,
                                                   const char *name, int64_t n, const float *array);

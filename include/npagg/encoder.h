@@ -41,7 +41,7 @@ NPAGG_API void npagg_encoder_destroy(npagg_encoder *encoder);
 /* NPAGG_ACTIVATION_*, default relu. */
 NPAGG_API npagg_status npagg_encoder_set_activation(npagg_encoder *encoder, int32_t activation);
 
-/* 0 < lo < hi, both finite; default 1e-4 and 1. */
+/* 0 < lo < hi, both finite, in float too if that is used; default 1e-4 and 1. */
 NPAGG_API npagg_status npagg_encoder_set_var_range(npagg_encoder *encoder, double lo, double hi);
 
 /* 1: one trunk of all hidden layers (at least one) with two linear heads; default 0. Changes the

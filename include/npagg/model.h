@@ -41,7 +41,11 @@ NPAGG_API const char *npagg_model_tensor_name(const npagg_model *model, int64_t 
 NPAGG_API npagg_status npagg_model_tensor_shape(const npagg_model *model, int64_t i,
                                                 int64_t *offset, int64_t *rows, int64_t *columns);
 
-/* D, Q, S, X, Y of the model: "d", "q", "samples", "x", "y", "k"; -1 for another name. */
+/*
+ * Sizes of the model: "d", "k", "q" (reals in a posterior), "x", "y", "samples" (S of its
+ * objective), "outputs" (numbers per point and sample in py: 2Y, or Y for bernoulli); and
+ * "sampling", its NPAGG_SAMPLE_*. -1 for another name.
+ */
 NPAGG_API int64_t npagg_model_size(const npagg_model *model, const char *name);
 
 /* params [P]: every stage's own initial values from the seed. */
@@ -125,7 +129,21 @@ NPAGG_API npagg_status npagg_model_infer_f64(npagg_ctx *ctx, const npagg_model *
                                              const int64_t *offsets, const double *x,
                                              const double *y, double *q);
 
-/* out [n]: standard normals of a (seed, stream), and uniforms in (0, 1): the same bits everywhere.
+/*
+ * u [B,S] uniform in [0, 1) -> which [B,S], drawn by the mixing weights in q [B,Q]; all 0 for one
+ * component.
+ */
+NPAGG_API npagg_status npagg_model_choose_f32(npagg_ctx *ctx, const npagg_model *model,
+                                              int64_t n_sets, int64_t n_samples, const float *q,
+                                              const float *u, int32_t *which);
+NPAGG_API npagg_status npagg_model_choose_f64(npagg_ctx *ctx, const npagg_model *model,
+                                              int64_t n_sets, int64_t n_samples, const double *q,
+                                              const double *u, int32_t *which);
+
+/*
+ * out [n]: standard normals of a (seed, stream), and uniforms in (0, 1): the same bits everywhere.
+ * Both are made of the same random bits, and init_params of a seed takes streams 0, 1 and 2 of it:
+ * use other seeds or streams for what has to be independent.
  */
 NPAGG_API npagg_status npagg_noise_fill_f32(uint64_t seed, uint64_t stream, int64_t n, float *out);
 NPAGG_API npagg_status npagg_noise_fill_f64(uint64_t seed, uint64_t stream, int64_t n, double *out);

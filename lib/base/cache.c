@@ -24,8 +24,13 @@ void npagg_cache_destroy(npagg_cache *cache)
 
 npagg_status np_cache_child(npagg_ctx *ctx, npagg_cache *cache, int32_t i, npagg_cache **out)
 {
-    if (!cache->child[i])
-        NP_TRY(npagg_cache_create(ctx, &cache->child[i]));
+    if (!cache->child[i]) {
+        npagg_cache *child = np_memory_get(cache->mem, sizeof *child);
+        if (!child)
+            return np_fail(ctx, NPAGG_E_NOMEM, "no memory for a cache");
+        child->mem = cache->mem;
+        cache->child[i] = child;
+    }
     *out = cache->child[i];
     return NPAGG_OK;
 }

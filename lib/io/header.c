@@ -5,13 +5,35 @@
 
 #include "base/size.h"
 
-enum { MAX_DEPTH = 3 };
+enum { MAX_RANK = 32, MAX_DEPTH = 3 };
 
 static npagg_status refuse(npagg_ctx *ctx, const np_safetensors *file, const char *name,
                            const char *what)
 {
     return np_fail(ctx, NPAGG_E_FORMAT, "%s: tensor '%s': %s", file->input.label.text,
                    np_brief_of(name).text, what);
+}
+
+/*
+ * Arrays are shapes and offsets. A long one would cost jansson many times the memory of the file.
+ */
+static npagg_status check_arrays(npagg_ctx *ctx, const np_safetensors *file, int64_t length,
+                                 const char *text)
+{
+    int inside = 0, commas = 0, quoted = 0;
+    for (int64_t i = 0; i < length; i++) {
+        if (quoted && text[i] == '\\')
+            i++;
+        else if (text[i] == '"')
+            quoted = !quoted;
+        else if (!quoted && (text[i] == '[' || text[i] == ']'))
+            inside = text[i] == '[', commas = 0;
+        else if (!quoted && inside && text[i] == ',' && ++commas >= MAX_RANK)
+            return np_fail(ctx, NPAGG_E_FORMAT,
+                           "%s: header has an array of more than %d numbers at byte %" PRId64,
+                           file->input.label.text, MAX_RANK, i);
+    }
+    return NPAGG_OK;
 }
 
 /* jansson nests as deep as 2048 calls, too much for the stack of some threads. */
@@ -63,6 +85,7 @@ npagg_status np_header_parse(npagg_ctx *ctx, np_safetensors *file, int64_t lengt
     if (length < 2 || text[0] != '{')
         return np_fail(ctx, NPAGG_E_FORMAT, "%s: header is no JSON object: want '{' first", label);
     NP_TRY(check_depth(ctx, file, length, text));
+    NP_TRY(check_arrays(ctx, file, length, text));
     const int memory = has_memory(length);
     if (memory)
         file->header = json_loadb(text, (size_t)length, JSON_REJECT_DUPLICATES, &error);

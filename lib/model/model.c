@@ -226,6 +226,8 @@ int64_t npagg_model_size(const npagg_model *model, const char *name)
         {"k", model->prior.k},
         {"q", npagg_prior_posterior_count(&model->prior)},
         {"samples", model->objective.samples},
+        {"sampling", model->objective.sampling},
+        {"outputs", npagg_decoder_output_count(&model->decoder)},
         {"x", model->encoder.x_dim},
         {"y", model->encoder.y_dim},
     };

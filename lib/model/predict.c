@@ -253,3 +253,12 @@ npagg_status NP_REAL(npagg_model_infer)(npagg_ctx *ctx, const npagg_model *model
     copy_out(n_sets * npagg_prior_posterior_count(&model->prior), p.q, q);
     return NPAGG_OK;
 }
+
+npagg_status NP_REAL(npagg_model_choose)(npagg_ctx *ctx, const npagg_model *model, int64_t n_sets,
+                                         int64_t n_samples, const real *q, const real *u,
+                                         int32_t *which)
+{
+    NP_REQUIRE(ctx, ctx, "model_choose: ctx is NULL");
+    NP_REQUIRE(ctx, model, "model_choose: model is NULL");
+    return NP_REAL(npagg_posterior_choose)(ctx, &model->prior, n_sets, n_samples, q, u, which);
+}

@@ -1,4 +1,5 @@
 /* (O1)-(O4) of one task. */
+#include <float.h>
 #include <math.h>
 
 #include "objective/objective.h"
@@ -7,7 +8,8 @@
 static double log_term(const npagg_objective *objective, const np_worth *worth, int64_t s)
 {
     const double ratio = objective->kind == NPAGG_OBJECTIVE_IWAE ? worth->ratio[s] : 0;
-    return worth->logw[s] + worth->loglik[s] + ratio;
+    const double term = worth->logw[s] + worth->loglik[s] + ratio;
+    return term < -DBL_MAX ? -DBL_MAX : term; /* hopeless samples still have a mean */
 }
 
 /* (O3), (O4) */

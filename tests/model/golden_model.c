@@ -15,8 +15,9 @@ static npagg_prior *create_prior(npagg_ctx *ctx, const golden *g, const char *ki
         ASSERT_OK(ctx, npagg_prior_create_mixture(ctx, d, (int64_t)golden_scalar(g, "K"), &prior));
     else if (strcmp(kind, "rba") == 0)
         ASSERT_OK(ctx, npagg_prior_create_student(ctx, d, &prior));
-    else
+    else if (strcmp(kind, "ba") == 0)
         ASSERT_OK(ctx, npagg_prior_create_gaussian(ctx, d, &prior));
+    TEST_ASSERT_NOT_NULL_MESSAGE(prior, "the file's name says model_ or train_ and ba, mba or rba");
     return prior;
 }
 
@@ -34,7 +35,8 @@ npagg_model *golden_model_create(npagg_ctx *ctx, const golden *g, const char *ki
                                  golden_loss loss)
 {
     const int64_t d = (int64_t)golden_scalar(g, "D"), depth = (int64_t)golden_scalar(g, "depth");
-    int64_t widths[16];
+    int64_t widths[9];
+    TEST_ASSERT_TRUE_MESSAGE(depth >= 1 && depth <= 10, "layers have one digit");
     npagg_encoder *encoder = NULL;
     npagg_decoder *decoder = NULL;
     npagg_vmp *vmp = NULL;
