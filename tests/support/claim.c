@@ -96,14 +96,9 @@ problem *problem_of_set(const problem *p, int64_t b)
     return c;
 }
 
-/*
- * A mixture's weights come from evidences of the order of D and add up to 1 only as well as those
- * are rounded; gradients through them feel it. Measured on 400 draws at D = 1000: up to 1.1e-10 of
- * the largest entry in f64.
- */
 double rounding(const problem *p, int precision)
 {
-    double growth = p->k > 1 ? 1 + (double)p->d / (precision == 64 ? 8 : 500) : 1;
+    double growth = p->k > 1 ? 1 + (double)p->d / 500 : 1;
     return growth * (precision == 64 ? 1e-12 : 4e-6);
 }
 
