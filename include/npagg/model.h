@@ -142,8 +142,8 @@ NPAGG_API npagg_status npagg_model_choose_f64(npagg_ctx *ctx, const npagg_model 
 
 /*
  * out [n]: standard normals of a (seed, stream), and uniforms in (0, 1): the same bits everywhere.
- * Both are made of the same random bits, and init_params of a seed takes streams 0, 1 and 2 of it:
- * use other seeds or streams for what has to be independent.
+ * Normals, uniforms and what init_params draws are independent of each other, so one seed serves a
+ * whole run, with the step as the stream.
  */
 NPAGG_API npagg_status npagg_noise_fill_f32(uint64_t seed, uint64_t stream, int64_t n, float *out);
 NPAGG_API npagg_status npagg_noise_fill_f64(uint64_t seed, uint64_t stream, int64_t n, double *out);

@@ -8,6 +8,11 @@
 
 #include <stdint.h>
 
+/* Seeds are mixed with what the numbers are for, so that a host may use one seed for everything:
+ * noise takes a seed as it is, uniform numbers and first parameters take it ^ these. */
+#define NP_RNG_UNIFORM UINT64_C(0x756e69666f726d73)
+#define NP_RNG_INIT UINT64_C(0x706172616d657472)
+
 /* 64 well-mixed bits. */
 uint64_t np_rng_bits(uint64_t seed, uint64_t stream, uint64_t i);
 

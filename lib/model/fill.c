@@ -13,12 +13,12 @@ npagg_status NP_REAL(npagg_noise_fill)(uint64_t seed, uint64_t stream, int64_t n
 }
 
 /* As many bits as a real holds, so that rounding does not reach 1. */
-static real uniform(uint64_t seed, uint64_t stream, uint64_t i)
+static real uniform(uint64_t key, uint64_t stream, uint64_t i)
 {
 #if NP_REAL_BITS == 32
-    return ((real)(np_rng_bits(seed, stream, i) >> 41) + 0.5f) * 0x1p-23f;
+    return ((real)(np_rng_bits(key, stream, i) >> 41) + 0.5f) * 0x1p-23f;
 #else
-    return np_rng_uniform(seed, stream, i);
+    return np_rng_uniform(key, stream, i);
 #endif
 }
 
@@ -27,6 +27,6 @@ npagg_status NP_REAL(npagg_uniform_fill)(uint64_t seed, uint64_t stream, int64_t
     if (n < 0 || (!out && n > 0))
         return NPAGG_E_ARG;
     for (int64_t i = 0; i < n; i++)
-        out[i] = uniform(seed, stream, (uint64_t)i);
+        out[i] = uniform(seed ^ NP_RNG_UNIFORM, stream, (uint64_t)i);
     return NPAGG_OK;
 }

@@ -101,8 +101,9 @@ npagg_status NP_REAL(npagg_prior_init_params)(npagg_ctx *ctx, const npagg_prior 
         const double scaled = field->start * (double)prior->d;
         const double x = field->transform == NP_LOG ? log(scaled) : field->start;
         for (int64_t i = 0; i < count; i++) {
-            const double noise =
-                field->start_sd > 0 ? np_rng_normal(seed, 0, (uint64_t)(offset + i)) : 0;
+            const double noise = field->start_sd > 0
+                                     ? np_rng_normal(seed ^ NP_RNG_INIT, 0, (uint64_t)(offset + i))
+                                     : 0;
             params[offset + i] = (real)(x + field->start_sd * noise);
         }
     }

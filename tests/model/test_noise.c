@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/rng.h"
 #include "check.h"
 
 enum { N = 100000 };
@@ -53,7 +54,7 @@ static void test_numbers_are_those_they_always_were(void)
     TEST_ASSERT_EQUAL_INT32(NPAGG_OK, npagg_uniform_fill_f64(1, 2, 2, u));
     const double want[4] = {-0x1.fa4727bdebae2p+0, -0x1.77ed726b3dadep-3, 0x1.d27ed69368c49p+0,
                             -0x1.6214ce97393a6p-2};
-    const double want_u[2] = {0x1.88f508318b1a0p-6, 0x1.b56eaa2993d56p-2};
+    const double want_u[2] = {0x1.7766550ada58cp-3, 0x1.7e5dbc7423bc6p-2};
     ASSERT_SAME_BITS(32, want, x);
     ASSERT_SAME_BITS(16, want_u, u);
 }
@@ -109,6 +110,29 @@ static void test_other_streams_and_seeds_are_uncorrelated(void)
     check_uncorrelated(a, b, N, 1);
 }
 
+/* Normals, uniforms and the first weights of a wide layer, all of one seed and one stream. */
+static void test_one_seed_serves_noise_uniforms_and_first_parameters(void)
+{
+    const int64_t d = N / 2;
+    npagg_ctx *ctx;
+    npagg_prior *prior;
+    TEST_ASSERT_EQUAL_INT32(NPAGG_OK, npagg_ctx_create(&ctx));
+    ASSERT_OK(ctx, npagg_prior_create_mixture(ctx, d, 2, &prior));
+    double *params = calloc((size_t)npagg_prior_param_count(prior), sizeof *params);
+    TEST_ASSERT_NOT_NULL(params);
+    ASSERT_OK(ctx, npagg_prior_init_params_f64(ctx, prior, 5, params));
+    fill(npagg_noise_fill_f64, 5, 0, a);
+    fill(npagg_uniform_fill_f64, 5, 0, b);
+    for (int i = 0; i < N; i++)
+        b[i] = sqrt(12) * (b[i] - 0.5);
+    check_uncorrelated(a, b, N, 1);
+    check_uncorrelated(a, params, 2 * d, 0.1);
+    check_uncorrelated(b, params, 2 * d, 0.1);
+    free(params);
+    npagg_prior_destroy(prior);
+    npagg_ctx_destroy(ctx);
+}
+
 /* Neighbours within a stream, and the next stream shifted against it. */
 static void test_shifted_streams_are_uncorrelated(void)
 {
@@ -137,7 +161,8 @@ static void test_f32_uniforms_are_close_to_the_f64_ones(void)
         TEST_ASSERT_TRUE(fabs((double)c[i] - a[i]) <= 0x1p-23);
 }
 
-/* Streams of seed 11 whose first number has its 26 leading bits all one, or all zero. */
+/* Streams of this seed whose first uniform has its 26 leading bits all one, or all zero. */
+#define EXTREME (11 ^ NP_RNG_UNIFORM)
 #define HIGHEST UINT64_C(52305549)
 #define LOWEST UINT64_C(89356252)
 
@@ -147,8 +172,8 @@ static void test_uniforms_at_both_ends_are_strictly_between_zero_and_one(void)
     for (int i = 0; i < 2; i++) {
         float u;
         double v;
-        TEST_ASSERT_EQUAL_INT32(NPAGG_OK, npagg_uniform_fill_f32(11, streams[i], 1, &u));
-        TEST_ASSERT_EQUAL_INT32(NPAGG_OK, npagg_uniform_fill_f64(11, streams[i], 1, &v));
+        TEST_ASSERT_EQUAL_INT32(NPAGG_OK, npagg_uniform_fill_f32(EXTREME, streams[i], 1, &u));
+        TEST_ASSERT_EQUAL_INT32(NPAGG_OK, npagg_uniform_fill_f64(EXTREME, streams[i], 1, &v));
         TEST_ASSERT_TRUE(u > 0 && u < 1 && fabs((double)u - i) < 1e-6);
         TEST_ASSERT_TRUE(v > 0 && v < 1 && fabs(v - i) < 0x1p-26);
     }
@@ -189,6 +214,7 @@ int main(void)
     RUN_TEST(test_noise_has_the_moments_of_a_standard_normal);
     RUN_TEST(test_uniforms_have_the_moments_of_a_uniform);
     RUN_TEST(test_other_streams_and_seeds_are_uncorrelated);
+    RUN_TEST(test_one_seed_serves_noise_uniforms_and_first_parameters);
     RUN_TEST(test_shifted_streams_are_uncorrelated);
     RUN_TEST(test_f32_noise_is_the_rounded_f64_noise);
     RUN_TEST(test_f32_uniforms_are_close_to_the_f64_ones);

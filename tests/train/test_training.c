@@ -1,9 +1,10 @@
 /*
- * Training on the paper's 1-D functions, at the paper's sizes: after 2,000 steps of Adam the
- * log-likelihood of the targets, mean of three seeds, is within 0.1 of what an independent
- * implementation reported for the same settings (-0.297 for Bayesian aggregation, -0.322 for the
- * robust one, one seed each). Single seeds are not all within 0.1 of it: Bayesian aggregation with
- * seed 2 is 0.112 below.
+ * Training on the paper's 1-D functions, at the paper's sizes: after 2,000 steps of Adam every
+ * seed's log-likelihood of the targets is within 0.1 of what PyTorch reaches from weights, data and
+ * noise of its own. Printed by `reference_torch.py --batches 939 --model ...`:
+ *   ba  seed 1: context -0.128, target -0.333, error 0.445
+ *   ba  seed 2: context -0.173, target -0.351, error 0.453
+ *   rba seed 1: context -0.230, target -0.400, error 0.460
  */
 #include <math.h>
 #include <stdio.h>
@@ -144,25 +145,25 @@ static double train_and_evaluate(const npagg_model *model, uint64_t seed)
 static void check_training(int robust, double want)
 {
     npagg_model *model = create_model(robust);
-    double mean = 0;
-    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        const double got = train_and_evaluate(model, seed);
+    double got[SEEDS];
+    for (int i = 0; i < SEEDS; i++) {
+        got[i] = train_and_evaluate(model, (uint64_t)i + 1);
         printf("%s, seed %d: target log-likelihood %.3f after %d steps\n",
-               robust ? "student" : "gaussian", (int)seed, got, STEPS);
-        mean += got / SEEDS;
+               robust ? "student" : "gaussian", i + 1, got[i], STEPS);
     }
     npagg_model_destroy(model);
-    ASSERT_CLOSE(want, mean, 0, 0.1);
+    for (int i = 0; i < SEEDS; i++)
+        ASSERT_CLOSE(want, got[i], 0, 0.1);
 }
 
-static void test_training_with_gaussian_gets_where_others_got(void)
+static void test_training_with_gaussian_gets_where_pytorch_gets(void)
 {
-    check_training(0, -0.297);
+    check_training(0, (-0.333 - 0.351) / 2);
 }
 
-static void test_training_with_student_gets_where_others_got(void)
+static void test_training_with_student_gets_where_pytorch_gets(void)
 {
-    check_training(1, -0.322);
+    check_training(1, -0.400);
 }
 
 static void test_training_gives_the_same_bits_on_one_and_two_threads(void)
@@ -186,7 +187,7 @@ int main(void)
     setvbuf(stdout, NULL, _IOLBF, 0);
     UNITY_BEGIN();
     RUN_TEST(test_training_gives_the_same_bits_on_one_and_two_threads);
-    RUN_TEST(test_training_with_gaussian_gets_where_others_got);
-    RUN_TEST(test_training_with_student_gets_where_others_got);
+    RUN_TEST(test_training_with_gaussian_gets_where_pytorch_gets);
+    RUN_TEST(test_training_with_student_gets_where_pytorch_gets);
     return UNITY_END();
 }
