@@ -31,6 +31,16 @@ by_pkg_config_static() {
         ! readelf -d "$WORK/static" | grep NEEDED
 }
 
+binding_of() { # header
+    sed "s|<npagg.hpp>|<$1>|" "$SOURCE_ROOT/tests/abi/consumer/binding.cpp" >"$WORK/binding.cpp" &&
+        grep -q "<$1>" "$WORK/binding.cpp" &&
+        by_pkg_config_shared "$WORK/binding.cpp" c++ -std=c++17 -Wall -Wextra -Werror
+}
+
+trains() {
+    [ "$(LD_LIBRARY_PATH=$libdir "$1" | grep -c '^step .* loss ')" -eq 11 ]
+}
+
 by_cmake() {
     cmake -G Ninja -S "$SOURCE_ROOT/tests/abi/consumer" -B "$WORK/cmake" \
         -DCMAKE_PREFIX_PATH="$WORK/prefix" -DWANTED_VERSION="$(pkg-config --modversion npagg)" &&
@@ -60,11 +70,19 @@ check "and runs" runs "$WORK/static"
 check "the program of README.md builds by pkg-config" \
     by_pkg_config_shared "$SOURCE_ROOT/examples/aggregate.c" "${cc[@]}"
 check "and runs" env LD_LIBRARY_PATH="$libdir" "$WORK/shared"
+for header in npagg.hpp npagg/npagg.hpp; do
+    check "a program that includes <$header> builds by pkg-config" binding_of "$header"
+    check "and runs" runs "$WORK/shared"
+done
+check "the tiny model in C++ builds by pkg-config" \
+    by_pkg_config_shared "$SOURCE_ROOT/examples/tiny.cpp" c++ -std=c++17
+check "and trains" trains "$WORK/shared"
 check "programs build by CMake" by_cmake
 check "the shared C program of CMake runs" runs "$WORK/cmake/shared"
 check "the static C program of CMake runs" runs "$WORK/cmake/static"
 check "and needs no libnpagg.so" is_without_shared "$WORK/cmake/static"
 check "the shared C++ program of CMake runs" runs "$WORK/cmake/shared_cpp"
+check "the C++ binding by CMake runs" runs "$WORK/cmake/binding"
 check "CMake refuses a later version" refuses_version 99.0
 check "CMake refuses an earlier ABI" refuses_version 0.0.9
 finish

@@ -9,8 +9,8 @@ if ! "${formatter:-false}" --version 2>/dev/null | grep -q 'version 14\.'; then
     exit 77
 fi
 
-for folder in include lib tests examples; do
-    mapfile -d '' files < <(find "$folder" -name '*.[ch]' -print0 | sort -z)
+for folder in include lib tests examples bindings; do
+    mapfile -d '' files < <(find "$folder" -regex '.*\.\([ch]\|[ch]pp\)' -print0 | sort -z)
     check "$folder/ is formatted" "$formatter" --dry-run --Werror "${files[@]}"
 done
 finish

@@ -20,7 +20,7 @@ longer_than() { # lines, of the functions at or below this share of all
 }
 
 long_files() {
-    find lib include -name '*.[ch]' -exec wc -l {} + | awk '$2 != "total" && $1 >= 400'
+    find lib include bindings/cpp -regex '.*\.\([ch]\|[ch]pp\)' -exec wc -l {} + | awk '$2 != "total" && $1 >= 400'
 }
 
 # One idea, one pair: name.c and name.h, and the name nowhere else in lib/.
