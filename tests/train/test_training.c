@@ -5,6 +5,7 @@
  *   ba  seed 1: context -0.128, target -0.333, error 0.445
  *   ba  seed 2: context -0.173, target -0.351, error 0.453
  *   rba seed 1: context -0.230, target -0.400, error 0.460
+ *   rba seed 2: context -0.248, target -0.389, error 0.462
  */
 #include <math.h>
 #include <stdio.h>
@@ -163,7 +164,7 @@ static void test_training_with_gaussian_gets_where_pytorch_gets(void)
 
 static void test_training_with_student_gets_where_pytorch_gets(void)
 {
-    check_training(1, -0.400);
+    check_training(1, (-0.400 - 0.389) / 2);
 }
 
 static void test_training_gives_the_same_bits_on_one_and_two_threads(void)
