@@ -62,10 +62,10 @@ static npagg_status check_call(np_decoding *e)
 static npagg_status check_values(const np_decoding *e)
 {
     const int64_t d = e->decoder->d, xd = e->decoder->x_dim, s = e->n_samples;
-    NP_TRY(NP_REAL(np_finite_check)(e->ctx, "params", e->nets.params, 0, e->params));
+    NP_TRY(NP_REAL(np_finite_check)(e->ctx, "params", e->given.params, 0, e->params));
     if (xd > 0)
         NP_TRY(NP_REAL(np_finite_check)(e->ctx, "x", e->n, xd, e->x));
-    const int64_t at = NP_REAL(np_finite_find)(e->n_sets * s * d, e->z);
+    const int64_t at = NP_REAL(np_finite_find)(e->ctx, e->n_sets * s * d, e->z);
     if (at < 0)
         return NPAGG_OK;
     return np_fail(e->ctx, NPAGG_E_NUMERIC,
@@ -154,6 +154,23 @@ static npagg_status find_record(np_decoding *e, const npagg_cache *cache)
     NP_TAKE(&kept, 1, record);
     NP_TAKE(&kept, e->n_sets + 1, int64_t);
     NP_REAL(np_decoding_keep_take)(&kept, e);
+    return NPAGG_OK;
+}
+
+npagg_status NP_REAL(np_decoder_step)(np_decoding *e, np_grade_fn grade, void *arg, int *done)
+{
+    np_arena scratch = {0};
+    int bad = 0;
+    *done = 0;
+    NP_TRY(check_call(e));
+    NP_TRY(check_values(e));
+    if (e->plan.has_parts || e->plan.tiles == 0)
+        return NPAGG_OK;
+    NP_REAL(np_decoding_step_take)(&scratch, e);
+    NP_TRY(np_scratch_begin(e->ctx, &scratch));
+    NP_REAL(np_decoding_step_take)(&scratch, e);
+    NP_REAL(np_decoding_step)(e, grade, arg, &bad);
+    *done = !bad;
     return NPAGG_OK;
 }
 

@@ -10,9 +10,14 @@
 
 void NP_REAL(np_decoding_begin)(np_decoding *e)
 {
-    e->nets = np_decoder_nets(e->decoder);
+    e->linear = NP_REAL(np_linear_choose)(e->ctx->cpu);
+    e->lanes = NP_REAL(np_lanes_choose)(e->ctx->cpu);
+    e->given = np_decoder_nets(e->decoder);
+    e->nets = np_nets_align(&e->given);
     e->plan = np_plan_begin(e->n_sets, e->offsets, e->n_samples);
     e->first = e->nets.net[0].width[1];
+    e->z_rows = np_tile_rows(e->n_sets * e->n_samples, e->linear->pads);
+    e->z_tiles = np_tile_count(e->n_sets * e->n_samples, e->z_rows);
     e->outputs = npagg_decoder_output_count(e->decoder);
 }
 
@@ -38,41 +43,60 @@ void NP_REAL(np_decoding_keep_take)(np_arena *arena, np_decoding *e)
     NP_TAKE(arena, NP_GEMM_SLACK, real);
 }
 
+/* What both directions need; once per call. */
 static void take_room(np_arena *arena, np_decoding *e)
 {
     np_plan_take(arena, &e->plan);
     e->room_count = e->plan.tile_points * (e->decoder->x_dim + e->first) + 3 * R * widest(e);
+    e->room_count = (e->room_count / 16 + 1) * 16; /* all begin at cache lines */
     e->room = NP_TAKE2(arena, np_threads(e->ctx), e->room_count, real);
+}
+
+static void take_forward(np_arena *arena, np_decoding *e)
+{
+    e->turned = NP_TAKE(arena, e->nets.params, real);
+    e->az = NP_TAKE2(arena, e->nets.n * e->z_tiles, e->z_rows * e->first, real);
+    NP_TAKE(arena, NP_GEMM_SLACK, real);
+}
+
+static void take_backward(np_arena *arena, np_decoding *e)
+{
+    const np_plan *plan = &e->plan;
+    e->straight = NP_TAKE(arena, e->nets.params, real);
+    e->chunks = np_chunk_count(plan->grains);
+    if (e->dparams)
+        e->chunk = NP_TAKE2(arena, e->chunks, e->nets.params, real);
+    if (e->dx)
+        e->tile_dx = NP_TAKE2(arena, plan->tiles, plan->tile_points * e->decoder->x_dim, real);
+    e->unit_dz = NP_TAKE2(arena, plan->units, plan->unit_samples * e->nets.n * e->first, real);
+    NP_TAKE(arena, NP_GEMM_SLACK, real);
 }
 
 void NP_REAL(np_decoding_forward_take)(np_arena *arena, np_decoding *e)
 {
     take_room(arena, e);
-    e->turned = NP_TAKE(arena, e->nets.params, real);
-    e->az =
-        NP_TAKE2(arena, e->nets.n * np_tile_count(e->n_sets * e->n_samples), R * e->first, real);
-    NP_TAKE(arena, NP_GEMM_SLACK, real);
+    take_forward(arena, e);
     if (!e->is_kept)
         NP_REAL(np_decoding_keep_take)(arena, e);
 }
 
 void NP_REAL(np_decoding_backward_take)(np_arena *arena, np_decoding *e)
 {
-    const np_plan *plan = &e->plan;
     take_room(arena, e);
-    e->chunks = np_chunk_count(plan->tiles);
-    if (e->dparams)
-        e->chunk = NP_TAKE2(arena, e->chunks, e->nets.params, real);
-    if (e->dx)
-        e->tile_dx = NP_TAKE2(arena, plan->tiles, plan->tile_points * e->decoder->x_dim, real);
-    if (e->dz || e->dparams) {
-        e->unit_dz = NP_TAKE2(arena, plan->units, plan->unit_samples * e->nets.n * e->first, real);
-        e->sum = NP_TAKE2(arena, np_threads(e->ctx), e->nets.n * e->first, double);
-    }
+    take_backward(arena, e);
+}
+
+void NP_REAL(np_decoding_step_take)(np_arena *arena, np_decoding *e)
+{
+    take_room(arena, e);
+    take_forward(arena, e);
+    take_backward(arena, e);
+    e->keep = np_arena_take(arena, np_threads(e->ctx), e->plan.grain_tiles,
+                            (size_t)keep_count(e) * sizeof(real));
     NP_TAKE(arena, NP_GEMM_SLACK, real);
 }
 
-/* x [Q,X] = the points of the tile's units, zeros below. */
+/* x [all_points,X] = the points of the tile's units, zeros below. */
 static void fill_points(const np_decoding *e, np_decoding_tile *tile)
 {
     const int64_t xd = e->decoder->x_dim;
@@ -82,21 +106,24 @@ static void fill_points(const np_decoding *e, np_decoding_tile *tile)
                (size_t)(unit->points * xd) * sizeof(real));
     }
     memset(tile->x + tile->points * xd, 0,
-           (size_t)((e->plan.tile_points - tile->points) * xd) * sizeof(real));
+           (size_t)((tile->all_points - tile->points) * xd) * sizeof(real));
 }
 
-np_decoding_tile NP_REAL(np_decoding_tile_begin)(const np_decoding *e, int64_t t, int32_t worker)
+np_decoding_tile NP_REAL(np_decoding_tile_begin)(const np_decoding *e, int64_t t, int64_t slot,
+                                                 int32_t worker)
 {
     const np_plan *plan = &e->plan;
-    np_decoding_tile tile = {plan->tile_unit[t], plan->tile_unit[t + 1], 0, 0, .x = NULL};
+    np_decoding_tile tile = {.first_unit = plan->tile_unit[t], .end_unit = plan->tile_unit[t + 1]};
     const np_unit *last = &plan->unit[tile.end_unit - 1];
     tile.rows = last->row + last->points * last->samples;
     tile.points = last->slot + last->points;
+    tile.all_rows = e->linear->pads ? R : tile.rows;
+    tile.all_points = e->linear->pads ? plan->tile_points : tile.points;
     tile.a = e->room + worker * e->room_count;
     tile.b = tile.a + R * widest(e);
     tile.ax = tile.b + R * widest(e);
     tile.x = tile.ax + plan->tile_points * e->first;
-    real *keep = e->keep + (e->is_kept ? t : worker) * keep_count(e);
+    real *keep = e->keep + slot * keep_count(e);
     for (int32_t i = 0; i < e->nets.n; i++) {
         tile.keep[i] = keep;
         keep += NP_REAL(np_mlp_keep_count)(&e->nets.net[i]);
@@ -106,9 +133,20 @@ np_decoding_tile NP_REAL(np_decoding_tile_begin)(const np_decoding *e, int64_t t
     return tile;
 }
 
-void NP_REAL(np_decoding_fill_z)(const np_decoding *e, int64_t first, real *to)
+/* Rows of z that are in tile t. */
+static int64_t rows_of_z(const np_decoding *e, int64_t t)
 {
-    const int64_t d = e->decoder->d, n = np_min(R, e->n_sets * e->n_samples - first);
-    memcpy(to, e->z + first * d, (size_t)(n * d) * sizeof(real));
-    memset(to + n * d, 0, (size_t)((R - n) * d) * sizeof(real));
+    return np_min(e->z_rows, e->n_sets * e->n_samples - t * e->z_rows);
+}
+
+int64_t NP_REAL(np_decoding_z_count)(const np_decoding *e, int64_t t)
+{
+    return e->linear->pads ? e->z_rows : rows_of_z(e, t);
+}
+
+void NP_REAL(np_decoding_fill_z)(const np_decoding *e, int64_t t, real *to)
+{
+    const int64_t d = e->decoder->d, n = rows_of_z(e, t);
+    memcpy(to, e->z + t * e->z_rows * d, (size_t)(n * d) * sizeof(real));
+    memset(to + n * d, 0, (size_t)((NP_REAL(np_decoding_z_count)(e, t) - n) * d) * sizeof(real));
 }

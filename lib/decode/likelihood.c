@@ -7,30 +7,19 @@
 #include <math.h>
 
 #include "base/parallel.h"
-#include "base/real.h"
 #include "base/size.h"
-#include "decode/decoder.h"
+#include "decode/likelihood.h"
 #include "kernel/special.h"
 #include "nn/finite.h"
 
 enum { POINTS = 256 }; /* of one item of work */
 
-typedef struct loglik_job {
-    npagg_ctx *ctx;
-    const npagg_decoder *decoder;
-    int64_t n, n_samples, y_dim, outputs;
-    const real *py, *y;
-    real *loglik;        /* [N,S] */
-    const real *dloglik; /* [N,S]: backward */
-    real *dpy, *dy;      /* each may be NULL */
-} loglik_job;
-
-static int is_gaussian(const loglik_job *job)
+static int is_gaussian(const np_loglik *job)
 {
     return job->decoder->likelihood == NPAGG_LIKELIHOOD_GAUSSIAN;
 }
 
-static npagg_status check_job(loglik_job *job)
+static npagg_status check_job(np_loglik *job)
 {
     npagg_ctx *ctx = job->ctx;
     int64_t rows, cells, bytes;
@@ -52,7 +41,7 @@ static npagg_status check_job(loglik_job *job)
 }
 
 /* Number `at` of py is no parameter of a distribution. */
-static npagg_status refuse_py(const loglik_job *job, int64_t at, const char *want)
+static npagg_status refuse_py(const np_loglik *job, int64_t at, const char *want)
 {
     const int64_t row = at / job->outputs;
     return np_fail(job->ctx, NPAGG_E_NUMERIC,
@@ -60,22 +49,50 @@ static npagg_status refuse_py(const loglik_job *job, int64_t at, const char *wan
                    row % job->n_samples, at % job->outputs, (double)job->py[at], want);
 }
 
-static npagg_status check_values(const loglik_job *job)
+static npagg_status check_y(const np_loglik *job)
 {
-    const int64_t rows = job->n * job->n_samples, yd = job->y_dim;
+    const int64_t yd = job->y_dim;
     NP_TRY(NP_REAL(np_finite_check)(job->ctx, "y", job->n, yd, job->y));
     for (int64_t i = 0; i < job->n * yd && !is_gaussian(job); i++)
         if (job->y[i] < 0 || job->y[i] > 1)
             return np_fail(job->ctx, NPAGG_E_NUMERIC, "y[%" PRId64 ",%" PRId64 "] = %g, want 0..1",
                            i / yd, i % yd, (double)job->y[i]);
-    const int64_t bad = NP_REAL(np_finite_find)(rows * job->outputs, job->py);
-    if (bad >= 0)
-        return refuse_py(job, bad, "finite");
-    for (int64_t r = 0; r < rows && is_gaussian(job); r++)
+    return NPAGG_OK;
+}
+
+/* The first number of py in rows first .. end - 1 that has to be positive and is not, or -1. */
+static int64_t find_sd(const np_loglik *job, int64_t first, int64_t end)
+{
+    const int64_t yd = job->y_dim;
+    for (int64_t r = first; r < end && is_gaussian(job); r++)
         for (int64_t j = yd; j < 2 * yd; j++)
             if (!(job->py[r * 2 * yd + j] > 0))
-                return refuse_py(job, r * 2 * yd + j, "> 0");
-    return NPAGG_OK;
+                return r * 2 * yd + j;
+    return -1;
+}
+
+static npagg_status check_values(const np_loglik *job)
+{
+    const int64_t rows = job->n * job->n_samples;
+    NP_TRY(check_y(job));
+    const int64_t bad = NP_REAL(np_finite_find)(job->ctx, rows * job->outputs, job->py);
+    if (bad >= 0)
+        return refuse_py(job, bad, "finite");
+    const int64_t sd = find_sd(job, 0, rows);
+    return sd < 0 ? NPAGG_OK : refuse_py(job, sd, "> 0");
+}
+
+npagg_status NP_REAL(np_loglik_begin)(np_loglik *job)
+{
+    NP_TRY(check_job(job));
+    return check_y(job);
+}
+
+int NP_REAL(np_loglik_is_good)(const np_loglik *job, int64_t first, int64_t end)
+{
+    const int64_t from = first * job->n_samples, to = end * job->n_samples, w = job->outputs;
+    return NP_REAL(np_finite_find)(job->ctx, (to - from) * w, job->py + from * w) < 0 &&
+           find_sd(job, from, to) < 0;
 }
 
 static double gaussian_logp(int64_t yd, const real *py, const real *y)
@@ -127,24 +144,28 @@ static void bernoulli_backward(int64_t yd, const real *py, const real *y, double
     }
 }
 
-static void run_points(void *arg, int64_t item, int32_t worker)
+void NP_REAL(np_loglik_forward)(const np_loglik *job, int64_t first, int64_t end)
 {
-    const loglik_job *job = arg;
     const int64_t s = job->n_samples, yd = job->y_dim;
-    const int64_t end = np_min(job->n, (item + 1) * POINTS);
-    (void)worker;
-    for (int64_t r = item * POINTS * s; r < end * s; r++) {
+    for (int64_t r = first * s; r < end * s; r++) {
         const real *py = job->py + r * job->outputs, *y = job->y + r / s * yd;
         job->loglik[r] =
             np_saturate(is_gaussian(job) ? gaussian_logp(yd, py, y) : bernoulli_logp(yd, py, y));
     }
 }
 
+static void run_points(void *arg, int64_t item, int32_t worker)
+{
+    const np_loglik *job = arg;
+    (void)worker;
+    NP_REAL(np_loglik_forward)(job, item * POINTS, np_min(job->n, (item + 1) * POINTS));
+}
+
 npagg_status NP_REAL(npagg_decoder_loglik)(npagg_ctx *ctx, const npagg_decoder *decoder, int64_t n,
                                            int64_t n_samples, const real *py, const real *y,
                                            real *loglik)
 {
-    loglik_job job = {
+    np_loglik job = {
         .ctx = ctx, .decoder = decoder, .n = n, .n_samples = n_samples, .py = py, .y = y};
     NP_TRY(check_job(&job));
     NP_REQUIRE(ctx, loglik || n == 0, "loglik: loglik is NULL");
@@ -154,13 +175,10 @@ npagg_status NP_REAL(npagg_decoder_loglik)(npagg_ctx *ctx, const npagg_decoder *
     return NPAGG_OK;
 }
 
-static void push_points(void *arg, int64_t item, int32_t worker)
+void NP_REAL(np_loglik_backward)(const np_loglik *job, int64_t first, int64_t end)
 {
-    const loglik_job *job = arg;
     const int64_t s = job->n_samples, yd = job->y_dim;
-    const int64_t end = np_min(job->n, (item + 1) * POINTS);
-    (void)worker;
-    for (int64_t r = item * POINTS * s; r < end * s; r++) {
+    for (int64_t r = first * s; r < end * s; r++) {
         const real *py = job->py + r * job->outputs, *y = job->y + r / s * yd;
         real *dpy = job->dpy ? job->dpy + r * job->outputs : NULL;
         real *dy = job->dy ? job->dy + r / s * yd : NULL;
@@ -172,12 +190,19 @@ static void push_points(void *arg, int64_t item, int32_t worker)
     }
 }
 
+static void push_points(void *arg, int64_t item, int32_t worker)
+{
+    const np_loglik *job = arg;
+    (void)worker;
+    NP_REAL(np_loglik_backward)(job, item * POINTS, np_min(job->n, (item + 1) * POINTS));
+}
+
 npagg_status NP_REAL(npagg_decoder_loglik_backward)(npagg_ctx *ctx, const npagg_decoder *decoder,
                                                     int64_t n, int64_t n_samples, const real *py,
                                                     const real *y, const real *dloglik, real *dpy,
                                                     real *dy)
 {
-    loglik_job job = {
+    np_loglik job = {
         .ctx = ctx, .decoder = decoder, .n = n, .n_samples = n_samples, .py = py, .y = y};
     NP_TRY(check_job(&job));
     NP_REQUIRE(ctx, dloglik || n == 0, "loglik: dloglik is NULL");

@@ -6,11 +6,19 @@
  * other, of one or several sets. Sums over points and samples are made inside a unit and then over
  * the units of a set in order: so they do not depend on the other sets of the batch. Rows of a unit
  * are point by point.
+ *
+ * A grain is a run of tiles that holds whole sets, small enough that what its tiles keep stays in
+ * the cache of one core; it begins a tile. Only sets with more than NP_GRAIN_LARGEST rows are cut
+ * into several grains: has_parts says that there is such a set. Chunks of grains are what gradients
+ * of parameters are summed in.
  */
 #ifndef NP_PLAN_H
 #define NP_PLAN_H
 
 #include "base/arena.h"
+
+#define NP_GRAIN_ROWS 256     /* a grain with so many rows takes no further set */
+#define NP_GRAIN_LARGEST 2048 /* rows of the largest set that is one grain */
 
 typedef struct np_unit {
     int64_t set, point, sample; /* its first point in the batch, its first sample */
@@ -23,10 +31,14 @@ typedef struct np_plan {
     const int64_t *offsets;
     int64_t unit_points, unit_samples; /* of a full unit */
     int64_t tile_points;               /* most points of a tile */
-    int64_t units, tiles;
-    np_unit *unit;      /* [units] */
-    int64_t *tile_unit; /* [tiles+1]: its first unit */
-    int64_t *set_unit;  /* [B+1] */
+    int64_t units, tiles, grains;
+    int64_t grain_tiles;         /* most tiles of a grain */
+    int32_t has_parts, is_large; /* of any set; of the one being laid out */
+    np_unit *unit;               /* [units] */
+    int64_t *tile_unit;          /* [tiles+1]: its first unit */
+    int64_t *set_unit;           /* [B+1] */
+    int64_t *grain_tile;         /* [grains+1]: its first tile */
+    int64_t *grain_set;          /* [grains+1]: its first set */
 } np_plan;
 
 /* Sizes and counts. */

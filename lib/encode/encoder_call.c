@@ -7,6 +7,7 @@
 #include "encode/encoder_kind.h"
 #include "nn/finite.h"
 #include "nn/init.h"
+#include "nn/tile.h"
 
 /* What a forward leaves in the cache; the kind's own behind it. */
 typedef struct record {
@@ -40,14 +41,19 @@ static npagg_status check_call(np_encoding *e)
                            np_max(encoder->x_dim + encoder->y_dim, encoder->d), 1, &e->n));
     NP_REQUIRE(ctx, e->x || e->n == 0 || encoder->x_dim == 0, "encoder: x is NULL");
     NP_REQUIRE(ctx, e->y || e->n == 0, "encoder: y is NULL");
-    e->nets = np_encoder_nets(encoder);
+    e->given = np_encoder_nets(encoder);
+    e->nets = np_nets_align(&e->given);
+    e->linear = NP_REAL(np_linear_choose)(ctx->cpu);
+    e->lanes = NP_REAL(np_lanes_choose)(ctx->cpu);
+    e->tile_rows = np_tile_rows(e->n, e->linear->pads);
+    e->tiles = np_tile_count(e->n, e->tile_rows);
     return NPAGG_OK;
 }
 
 static npagg_status check_values(const np_encoding *e)
 {
     const npagg_encoder *encoder = e->encoder;
-    NP_TRY(NP_REAL(np_finite_check)(e->ctx, "params", e->nets.params, 0, e->params));
+    NP_TRY(NP_REAL(np_finite_check)(e->ctx, "params", e->given.params, 0, e->params));
     if (encoder->x_dim > 0)
         NP_TRY(NP_REAL(np_finite_check)(e->ctx, "x", e->n, encoder->x_dim, e->x));
     return NP_REAL(np_finite_check)(e->ctx, "y", e->n, encoder->y_dim, e->y);

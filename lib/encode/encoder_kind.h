@@ -7,26 +7,31 @@
 
 #include "base/real.h"
 #include "encode/encoder.h"
+#include "nn/lanes.h"
+#include "nn/linear.h"
 
 /* One call. */
 typedef struct NP_REAL(np_encoding) {
     npagg_ctx *ctx;
     const npagg_encoder *encoder;
-    np_nets nets;
-    const real *params; /* [P] */
+    const np_linear *linear;
+    const np_lanes *lanes;
+    np_nets given, nets; /* as the caller has the parameters; aligned, P numbers */
+    const real *params;
     int64_t n_sets, n;
     const int64_t *offsets;
-    const real *x, *y;       /* [N,X], [N,Y] */
-    real *m, *v;             /* [N,D]: forward */
-    const real *dm, *dv;     /* backward: either may be NULL */
-    real *dparams, *dx, *dy; /* each may be NULL */
-    int32_t is_kept;         /* keep is in a cache: one per tile, else one per worker */
-    real *keep;              /* what tiles leave for backward */
-    real *turned;            /* [P]: see nn/mlp.h */
-    real *room;              /* of the workers */
-    int64_t room_count;      /* of each */
-    int64_t chunks;          /* that the tiles are summed in */
-    real *chunk;             /* [chunks,P] */
+    const real *x, *y;        /* [N,X], [N,Y] */
+    real *m, *v;              /* [N,D]: forward */
+    const real *dm, *dv;      /* backward: either may be NULL */
+    real *dparams, *dx, *dy;  /* each may be NULL */
+    int32_t is_kept;          /* keep is in a cache: one per tile, else one per worker */
+    real *keep;               /* what tiles leave for backward */
+    real *turned, *straight;  /* [P]: see nn/mlp.h */
+    int64_t tile_rows, tiles; /* of nn/tile.h */
+    real *room;               /* of the workers */
+    int64_t room_count;       /* of each */
+    int64_t chunks;           /* that the tiles are summed in */
+    real *chunk;              /* [chunks,P] */
 } NP_REAL(np_encoding);
 #define np_encoding NP_REAL(np_encoding)
 

@@ -6,7 +6,6 @@
 #include "kernel/gemm.h"
 #include "nn/chunk.h"
 #include "nn/mlp.h"
-#include "nn/scalar.h"
 
 #define R NP_TILE_ROWS
 
@@ -29,7 +28,7 @@ static int64_t widest(const np_encoding *e)
 
 static void take_keep(np_arena *arena, np_encoding *e)
 {
-    const int64_t owners = e->is_kept ? np_tile_count(e->n) : np_threads(e->ctx);
+    const int64_t owners = e->is_kept ? e->tiles : np_threads(e->ctx);
     e->keep = NP_TAKE2(arena, owners, keep_count(e), real);
     NP_TAKE(arena, NP_GEMM_SLACK, real);
 }
@@ -37,6 +36,7 @@ static void take_keep(np_arena *arena, np_encoding *e)
 /* What one tile works on. */
 typedef struct rows_tile {
     int64_t first, n; /* rows of the batch, n <= R */
+    int64_t rows;     /* to work on: n, or R where products want that */
     real *in;         /* [R,X+Y] */
     real *out, *work; /* [R,widest] */
     real *base;       /* [R,widest]: gradient of what both heads read */
@@ -51,7 +51,9 @@ static int64_t room_count(const np_encoding *e)
 static rows_tile begin_tile(const np_encoding *e, int64_t t, int32_t worker)
 {
     const int64_t in = e->nets.net[0].width[0], wide = np_max(widest(e), in);
-    rows_tile tile = {.first = t * R, .n = np_min(R, e->n - t * R)};
+    const int64_t first = t * e->tile_rows;
+    rows_tile tile = {.first = first, .n = np_min(e->tile_rows, e->n - first)};
+    tile.rows = e->linear->pads ? R : tile.n;
     tile.in = e->room + worker * e->room_count;
     tile.out = tile.in + R * in;
     tile.work = tile.out + R * wide;
@@ -65,18 +67,26 @@ static rows_tile begin_tile(const np_encoding *e, int64_t t, int32_t worker)
     return tile;
 }
 
-/* to [R,columns] = the tile's rows of from [N,columns], zeros below. */
+/* to [rows,columns] = the tile's rows of from [N,columns], zeros below. */
 static void fill_rows(const rows_tile *tile, int64_t columns, const real *from, real *to)
 {
     memcpy(to, from + tile->first * columns, (size_t)(tile->n * columns) * sizeof(real));
-    memset(to + tile->n * columns, 0, (size_t)((R - tile->n) * columns) * sizeof(real));
+    memset(to + tile->n * columns, 0, (size_t)((tile->rows - tile->n) * columns) * sizeof(real));
 }
 
-/* in [R,X+Y] = [x, y]. */
+/* out [rows,D] = the gradient of the var net's output from dv, zeros below. */
+static void fill_variance(const np_encoding *e, const rows_tile *tile)
+{
+    const int64_t d = e->encoder->d;
+    e->lanes->multiply(tile->n * d, e->dv + tile->first * d, tile->slope, tile->out);
+    memset(tile->out + tile->n * d, 0, (size_t)((tile->rows - tile->n) * d) * sizeof(real));
+}
+
+/* in [rows,X+Y] = [x, y]. */
 static void fill_input(const np_encoding *e, const rows_tile *tile)
 {
     const int64_t xd = e->encoder->x_dim, yd = e->encoder->y_dim;
-    memset(tile->in, 0, (size_t)(R * (xd + yd)) * sizeof(real));
+    memset(tile->in, 0, (size_t)(tile->rows * (xd + yd)) * sizeof(real));
     for (int64_t i = 0; i < tile->n; i++) {
         real *row = tile->in + i * (xd + yd);
         for (int64_t j = 0; j < xd; j++)
@@ -86,16 +96,23 @@ static void fill_input(const np_encoding *e, const rows_tile *tile)
     }
 }
 
-/* v [n,D] and its slope from the var net's output a. lo + (hi - lo) s rounds to no less than lo. */
+/* v [n,D] and its slope from the var net's output a. */
 static void forward_variance(const np_encoding *e, int64_t n, const real *a, real *v, real *slope)
 {
-    const real lo = (real)e->encoder->var_lo,
-               span = (real)(e->encoder->var_hi - e->encoder->var_lo);
-    for (int64_t i = 0; i < n * e->encoder->d; i++) {
-        const real c = np_exp(-np_abs(a[i])), s = 1 / (1 + c);
-        v[i] = lo + span * (a[i] < 0 ? c * s : s);
-        slope[i] = span * c * s * s;
-    }
+    const npagg_encoder *encoder = e->encoder;
+    e->lanes->sigmoid(n * encoder->d, (real)encoder->var_lo,
+                      (real)(encoder->var_hi - encoder->var_lo), a, v, slope);
+}
+
+/* m [n,D] = net i of base, through out if there are more rows. */
+static void forward_mean(const np_encoding *e, const rows_tile *tile, int32_t i, const real *base)
+{
+    const int64_t d = e->encoder->d;
+    real *m = e->m + tile->first * d, *to = tile->rows > tile->n ? tile->out : m;
+    NP_REAL(np_mlp_forward)
+    (e->linear, &e->nets.net[i], e->turned, 0, tile->rows, base, tile->keep[i], to);
+    if (to != m)
+        memcpy(m, to, (size_t)(tile->n * d) * sizeof(real));
 }
 
 static void forward_tile(void *arg, int64_t t, int32_t worker)
@@ -103,18 +120,18 @@ static void forward_tile(void *arg, int64_t t, int32_t worker)
     const np_encoding *e = arg;
     const np_mlp *net = e->nets.net;
     const rows_tile tile = begin_tile(e, t, worker);
-    const int64_t d = e->encoder->d, at = tile.first * d;
     const real *base = tile.in;
     int32_t i = 0;
     fill_input(e, &tile);
     if (e->encoder->trunk) {
-        base = NP_REAL(np_mlp_forward)(&net[0], e->turned, 0, base, tile.keep[0], NULL);
+        base = NP_REAL(np_mlp_forward)(e->linear, &net[0], e->turned, 0, tile.rows, base,
+                                       tile.keep[0], NULL);
         i++;
     }
-    NP_REAL(np_mlp_forward)(&net[i], e->turned, 0, base, tile.keep[i], tile.out);
-    memcpy(e->m + at, tile.out, (size_t)(tile.n * d) * sizeof(real));
-    NP_REAL(np_mlp_forward)(&net[i + 1], e->turned, 0, base, tile.keep[i + 1], tile.out);
-    forward_variance(e, tile.n, tile.out, e->v + at, tile.slope);
+    forward_mean(e, &tile, i, base);
+    NP_REAL(np_mlp_forward)
+    (e->linear, &net[i + 1], e->turned, 0, tile.rows, base, tile.keep[i + 1], tile.out);
+    forward_variance(e, tile.n, tile.out, e->v + tile.first * e->encoder->d, tile.slope);
 }
 
 static void take_forward(np_arena *arena, np_encoding *e)
@@ -129,8 +146,8 @@ static void take_forward(np_arena *arena, np_encoding *e)
 
 static void forward(np_encoding *e)
 {
-    NP_REAL(np_nets_turn)(&e->nets, e->params, e->turned);
-    np_parallel(e->ctx, np_tile_count(e->n), forward_tile, e);
+    NP_REAL(np_nets_lay_out)(e->ctx, &e->given, e->params, &e->nets, e->turned, NULL);
+    np_parallel(e->ctx, e->tiles, forward_tile, e);
 }
 
 /* From the gradient of one head's output, in tile->out, to that of what it reads: base + beta base.
@@ -144,7 +161,8 @@ static void backward_head(const np_encoding *e, const rows_tile *tile, int32_t i
         trunk ? NP_REAL(np_mlp_kept)(&net[0], net[0].layers - 1, tile->keep[0]) : tile->in;
     real *dbase = trunk || e->dx || e->dy ? tile->base : NULL;
     NP_REAL(np_mlp_backward)
-    (&net[i], e->params, 0, tile->n, base, tile->keep[i], tile->out, tile->work, grad, beta, dbase);
+    (e->linear, &net[i], e->straight, 0, tile->rows, tile->n, base, tile->keep[i], tile->out,
+     tile->work, grad, beta, dbase);
 }
 
 /* dx, dy += their columns of the gradient of in. */
@@ -172,16 +190,14 @@ static void backward_tile(const np_encoding *e, int64_t t, int32_t worker, real 
         backward_head(e, &tile, head, grad, 0);
     }
     if (e->dv) {
-        fill_rows(&tile, d, e->dv, tile.out);
-        for (int64_t i = 0; i < tile.n * d; i++)
-            tile.out[i] *= tile.slope[i];
+        fill_variance(e, &tile);
         backward_head(e, &tile, head + 1, grad, e->dm ? 1 : 0);
     }
     if (e->encoder->trunk) {
         din = e->dx || e->dy ? tile.out : NULL;
         NP_REAL(np_mlp_backward)
-        (&e->nets.net[0], e->params, 0, tile.n, tile.in, tile.keep[0], tile.base, tile.work, grad,
-         0, din);
+        (e->linear, &e->nets.net[0], e->straight, 0, tile.rows, tile.n, tile.in, tile.keep[0],
+         tile.base, tile.work, grad, 0, din);
     }
     if (e->dx || e->dy)
         add_input(e, &tile, din);
@@ -190,7 +206,7 @@ static void backward_tile(const np_encoding *e, int64_t t, int32_t worker, real 
 static void backward_chunk(void *arg, int64_t c, int32_t worker)
 {
     const np_encoding *e = arg;
-    const int64_t tiles = np_tile_count(e->n), p = e->nets.params;
+    const int64_t tiles = e->tiles, p = e->nets.params;
     real *grad = e->dparams ? e->chunk + c * p : NULL;
     if (grad)
         memset(grad, 0, (size_t)p * sizeof(real));
@@ -203,7 +219,8 @@ static void take_backward(np_arena *arena, np_encoding *e)
 {
     e->room_count = room_count(e);
     e->room = NP_TAKE2(arena, np_threads(e->ctx), e->room_count, real);
-    e->chunks = np_chunk_count(np_tile_count(e->n));
+    e->straight = NP_TAKE(arena, e->nets.params, real);
+    e->chunks = np_chunk_count(e->tiles);
     if (e->dparams)
         e->chunk = NP_TAKE2(arena, e->chunks, e->nets.params, real);
     NP_TAKE(arena, NP_GEMM_SLACK, real);
@@ -213,9 +230,11 @@ static void backward(np_encoding *e)
 {
     if (!e->dm && !e->dv)
         return;
+    NP_REAL(np_nets_lay_out)(e->ctx, &e->given, e->params, &e->nets, NULL, e->straight);
     np_parallel(e->ctx, e->chunks, backward_chunk, e);
     if (e->dparams)
-        NP_REAL(np_chunk_sum)(e->ctx, e->chunks, e->nets.params, e->chunk, e->dparams);
+        NP_REAL(np_chunk_sum)
+    (e->ctx, e->chunks, &e->nets, e->chunk, &e->given, e->dparams);
 }
 
 const np_encoder_table NP_REAL(np_encoder_mlp) = {

@@ -82,6 +82,16 @@ const real *NP_REAL(np_flow_y)(const np_flow *flow);
 /* Checks what forward and backward are given; *n is N. */
 npagg_status NP_REAL(np_flow_check)(const np_flow *flow, int64_t *n);
 
+/* Room for a forward in the cache, of so many bytes; children and sets laid out. */
+npagg_status NP_REAL(np_flow_begin)(const np_flow *call, npagg_cache *cache, np_flow *out,
+                                    size_t *bytes);
+
+/* As far as z and its densities, with the points gathered. */
+npagg_status NP_REAL(np_flow_sampled)(const np_flow *f);
+
+/* The loss of task b from the log-likelihoods of its points. */
+void NP_REAL(np_flow_value)(const np_flow *f, int64_t b);
+
 /* Forward from checked arguments; loss [B] may be NULL, what backward needs is in the cache. */
 npagg_status NP_REAL(np_flow_forward)(const np_flow *call, real *loss, npagg_cache *cache);
 
@@ -91,6 +101,10 @@ void NP_REAL(np_flow_losses)(const npagg_cache *cache, real *loss);
 /* dparams += for a call whose forward filled the cache. */
 npagg_status NP_REAL(np_flow_backward)(const np_flow *call, const real *dloss, real *dparams,
                                        npagg_cache *cache);
+
+/* Both at once from checked arguments; in the cache is room only. */
+npagg_status NP_REAL(np_flow_step)(const np_flow *call, const real *dloss, real *loss,
+                                   real *dparams, npagg_cache *cache);
 
 /* The context's own cache, for calls that have none of the caller's. */
 npagg_status NP_REAL(np_flow_cache)(npagg_ctx *ctx, npagg_cache **out);

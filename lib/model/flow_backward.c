@@ -5,35 +5,21 @@
 #include <npagg/posterior.h>
 #include <string.h>
 
-#include "model/flow.h"
+#include "base/parallel.h"
+#include "model/gradients.h"
 #include "vmp/overlap.h"
-
-/* Gradients of what the flow keeps, all starting at 0. NULL where the flow has none. */
-typedef struct gradients {
-    real *params;           /* [P] */
-    real *m, *v;            /* [N,D] */
-    real *q_c, *q_ct;       /* [B,Q] */
-    real *logz_c, *logz_ct; /* [B] */
-    real *mean, *var;       /* [B,D] */
-    double *overlap;        /* [B] */
-    real *z, *logw;         /* [B,S,D], [B,S] */
-    real *logq_c, *logq_ct; /* [B,S] */
-    real *kl;               /* [B] */
-    real *py, *loglik;      /* [points,S,2Y], [points,S] */
-    double *worth;          /* [3,S] */
-} gradients;
 
 static real *take_like(np_arena *arena, const real *array, int64_t rows, int64_t columns)
 {
     return array ? NP_TAKE2(arena, rows, columns, real) : NULL;
 }
 
-static gradients take_gradients(np_arena *arena, const np_flow *f)
+static np_gradients take_gradients(np_arena *arena, const np_flow *f)
 {
     const npagg_model *model = f->model;
     const int64_t b = f->n_sets, s = model->objective.samples, d = model->prior.d;
     const int64_t q = npagg_prior_posterior_count(&model->prior);
-    gradients g = {0};
+    np_gradients g = {0};
     g.params = NP_TAKE(arena, model->p, real);
     g.m = NP_TAKE2(arena, f->n, d, real);
     g.v = NP_TAKE2(arena, f->n, d, real);
@@ -51,17 +37,51 @@ static gradients take_gradients(np_arena *arena, const np_flow *f)
     g.kl = take_like(arena, f->kl, b, 1);
     g.py = take_like(arena, f->py, f->n_points * s, npagg_decoder_output_count(&model->decoder));
     g.loglik = take_like(arena, f->loglik, f->n_points, s);
-    g.worth = NP_TAKE(arena, 3 * s, double);
+    g.worth = NP_TAKE2(arena, np_threads(f->ctx), 3 * s, double);
     return g;
 }
 
-/* Of one task: from its loss to its samples. */
-static void task_backward(const np_flow *f, const gradients *g, int64_t b, double dloss)
+enum { ZERO_BLOCK = 1 << 18 }; /* bytes */
+
+typedef struct zero_job {
+    char *to;
+    size_t n;
+} zero_job;
+
+static void zero_block(void *arg, int64_t item, int32_t worker)
+{
+    const zero_job *job = arg;
+    const size_t at = (size_t)item * ZERO_BLOCK, left = job->n - at;
+    (void)worker;
+    memset(job->to + at, 0, left < ZERO_BLOCK ? left : ZERO_BLOCK);
+}
+
+npagg_status NP_REAL(np_gradients_begin)(const np_flow *f, np_gradients *g)
+{
+    np_arena arena = {0};
+    take_gradients(&arena, f);
+    const size_t bytes = arena.used;
+    NP_TRY(np_stage_begin(f->ctx, &arena));
+    zero_job job = {arena.base, bytes};
+    np_parallel(f->ctx, (int64_t)((bytes + ZERO_BLOCK - 1) / ZERO_BLOCK), zero_block, &job);
+    *g = take_gradients(&arena, f);
+    return NPAGG_OK;
+}
+
+void NP_REAL(np_gradients_end)(const np_flow *f, const np_gradients *g, real *dparams)
+{
+    for (int64_t i = 0; i < f->model->p; i++)
+        dparams[i] += g->params[i];
+}
+
+void NP_REAL(np_flow_value_backward)(const np_flow *f, const np_gradients *g, int64_t b,
+                                     double dloss, int32_t worker)
 {
     const npagg_objective *objective = &f->model->objective;
     const int64_t s = objective->samples;
     const np_worth worth = NP_REAL(np_flow_worth)(f, b);
-    np_dworth dworth = {g->worth, g->worth + s, g->worth + 2 * s, 0};
+    double *room = g->worth + worker * 3 * s;
+    np_dworth dworth = {room, room + s, room + 2 * s, 0};
     np_objective_backward(objective, &worth, -dloss / NP_REAL(np_flow_divisor)(f, b), &dworth);
     for (int64_t i = 0; i < s; i++) {
         g->logw[b * s + i] = np_saturate(dworth.logw[i]);
@@ -77,7 +97,7 @@ static void task_backward(const np_flow *f, const gradients *g, int64_t b, doubl
         g->kl[b] = np_saturate(dworth.kl);
 }
 
-static npagg_status decode_backward(const np_flow *f, const gradients *g)
+static npagg_status decode_backward(const np_flow *f, const np_gradients *g)
 {
     const npagg_model *model = f->model;
     const int64_t s = model->objective.samples;
@@ -89,7 +109,7 @@ static npagg_status decode_backward(const np_flow *f, const gradients *g)
 }
 
 /* KL = A_T - log Z_CT + log Z_C. */
-static npagg_status evidence_kl_backward(const np_flow *f, const gradients *g)
+static npagg_status evidence_kl_backward(const np_flow *f, const np_gradients *g)
 {
     void *rec;
     NP_TRY(np_cache_find(f->ctx, f->all, NP_STAGE_INFER, NP_REAL_BITS, &rec));
@@ -111,7 +131,7 @@ static npagg_status evidence_kl_backward(const np_flow *f, const gradients *g)
                                                      g->mean, g->var, g->q_ct);
 }
 
-static npagg_status divergence_backward(const np_flow *f, const gradients *g)
+static npagg_status divergence_backward(const np_flow *f, const np_gradients *g)
 {
     const npagg_model *model = f->model;
     const int sampled = model->kl == NPAGG_KL_SAMPLED;
@@ -125,7 +145,7 @@ static npagg_status divergence_backward(const np_flow *f, const gradients *g)
         sampled ? g->z : NULL, sampled ? g->logw : NULL);
 }
 
-static npagg_status sample_backward(const np_flow *f, const gradients *g)
+static npagg_status sample_backward(const np_flow *f, const np_gradients *g)
 {
     npagg_ctx *ctx = f->ctx;
     const npagg_prior *prior = &f->model->prior;
@@ -142,7 +162,7 @@ static npagg_status sample_backward(const np_flow *f, const gradients *g)
                                                     g->z, g->logw, g->q_ct ? g->q_ct : g->q_c);
 }
 
-static npagg_status infer_one_backward(const np_flow *f, const gradients *g, int all)
+static npagg_status infer_one_backward(const np_flow *f, const np_gradients *g, int all)
 {
     const int64_t at = f->model->prior_at;
     np_run run = NP_REAL(np_flow_infer)(f, all);
@@ -154,28 +174,33 @@ static npagg_status infer_one_backward(const np_flow *f, const gradients *g, int
                                       all ? f->all : f->context);
 }
 
-static npagg_status infer_backward(const np_flow *f, const gradients *g)
+static npagg_status infer_backward(const np_flow *f, const np_gradients *g)
 {
     if (f->q_ct)
         NP_TRY(infer_one_backward(f, g, 1));
     return infer_one_backward(f, g, 0);
 }
 
-static npagg_status encode_backward(const np_flow *f, const gradients *g)
+static npagg_status encode_backward(const np_flow *f, const np_gradients *g)
 {
     return NP_REAL(npagg_encoder_backward)(f->ctx, &f->model->encoder, f->params, f->n_sets,
                                            f->offsets, f->x, f->y, g->m, g->v, g->params, NULL,
                                            NULL, f->encoded);
 }
 
-static npagg_status run(const np_flow *f, const gradients *g, const real *dloss)
+npagg_status NP_REAL(np_flow_sampled_backward)(const np_flow *f, const np_gradients *g)
 {
-    for (int64_t b = 0; b < f->n_sets; b++)
-        task_backward(f, g, b, (double)dloss[b]);
-    NP_TRY(decode_backward(f, g));
     NP_TRY(sample_backward(f, g));
     NP_TRY(infer_backward(f, g));
     return encode_backward(f, g);
+}
+
+static npagg_status run(const np_flow *f, const np_gradients *g, const real *dloss)
+{
+    for (int64_t b = 0; b < f->n_sets; b++)
+        NP_REAL(np_flow_value_backward)(f, g, b, (double)dloss[b], 0);
+    NP_TRY(decode_backward(f, g));
+    return NP_REAL(np_flow_sampled_backward)(f, g);
 }
 
 /* The flow that a forward kept, now with this call's arrays. */
@@ -208,16 +233,11 @@ static npagg_status find_flow(const np_flow *call, const npagg_cache *cache, np_
 npagg_status NP_REAL(np_flow_backward)(const np_flow *call, const real *dloss, real *dparams,
                                        npagg_cache *cache)
 {
-    np_arena arena = {0};
     np_flow flow;
+    np_gradients g;
     NP_TRY(find_flow(call, cache, &flow));
-    take_gradients(&arena, &flow);
-    const size_t bytes = arena.used;
-    NP_TRY(np_stage_begin(flow.ctx, &arena));
-    memset(arena.base, 0, bytes);
-    const gradients g = take_gradients(&arena, &flow);
+    NP_TRY(NP_REAL(np_gradients_begin)(&flow, &g));
     NP_TRY(run(&flow, &g, dloss));
-    for (int64_t i = 0; i < flow.model->p; i++)
-        dparams[i] += g.params[i];
+    NP_REAL(np_gradients_end)(&flow, &g, dparams);
     return NPAGG_OK;
 }

@@ -177,8 +177,6 @@ static npagg_status decode(const np_flow *f)
 {
     const npagg_model *model = f->model;
     const int64_t s = model->objective.samples;
-    gather(f, f->x, model->encoder.x_dim, f->x_targets);
-    gather(f, f->y, model->encoder.y_dim, f->y_targets);
     NP_TRY(NP_REAL(npagg_decoder_forward)(f->ctx, &model->decoder, f->params + model->decoder_at,
                                           f->n_sets, f->point_offsets, s, NP_REAL(np_flow_x)(f),
                                           f->z, f->py, f->decoded));
@@ -202,23 +200,29 @@ static void add_worth(const np_flow *f, int64_t b)
             worth[s + i] += (double)f->loglik[n * s + i];
 }
 
-static void value(const np_flow *f)
+void NP_REAL(np_flow_value)(const np_flow *f, int64_t b)
 {
-    for (int64_t b = 0; b < f->n_sets; b++) {
-        add_worth(f, b);
-        const np_worth worth = NP_REAL(np_flow_worth)(f, b);
-        f->loss[b] = np_saturate(-np_objective_forward(&f->model->objective, &worth) /
-                                 NP_REAL(np_flow_divisor)(f, b));
-    }
+    add_worth(f, b);
+    const np_worth worth = NP_REAL(np_flow_worth)(f, b);
+    f->loss[b] = np_saturate(-np_objective_forward(&f->model->objective, &worth) /
+                             NP_REAL(np_flow_divisor)(f, b));
+}
+
+npagg_status NP_REAL(np_flow_sampled)(const np_flow *f)
+{
+    NP_TRY(encode(f));
+    NP_TRY(infer(f));
+    gather(f, f->x, f->model->encoder.x_dim, f->x_targets);
+    gather(f, f->y, f->model->encoder.y_dim, f->y_targets);
+    return sample(f);
 }
 
 static npagg_status run(const np_flow *f)
 {
-    NP_TRY(encode(f));
-    NP_TRY(infer(f));
-    NP_TRY(sample(f));
+    NP_TRY(NP_REAL(np_flow_sampled)(f));
     NP_TRY(decode(f));
-    value(f);
+    for (int64_t b = 0; b < f->n_sets; b++)
+        NP_REAL(np_flow_value)(f, b);
     return NPAGG_OK;
 }
 
@@ -236,7 +240,8 @@ static size_t count_bytes(const np_flow *f, size_t own)
            npagg_cache_bytes(f->all) + npagg_cache_bytes(f->decoded);
 }
 
-npagg_status NP_REAL(np_flow_forward)(const np_flow *call, real *loss, npagg_cache *cache)
+npagg_status NP_REAL(np_flow_begin)(const np_flow *call, npagg_cache *cache, np_flow *out,
+                                    size_t *bytes)
 {
     np_arena arena = {0};
     np_flow flow = *call;
@@ -246,12 +251,20 @@ npagg_status NP_REAL(np_flow_forward)(const np_flow *call, real *loss, npagg_cac
     NP_TRY(np_cache_begin(flow.ctx, cache, &arena));
     NP_TRY(take_children(&flow, cache));
     np_cache_clear(flow.all);
-    const np_flow *kept = take_flow(&arena, &flow);
-    flow = *kept;
-    memcpy(flow.shape, flow.model, sizeof *flow.shape);
-    lay_out_sets(&flow);
+    *out = *take_flow(&arena, &flow);
+    memcpy(out->shape, out->model, sizeof *out->shape);
+    lay_out_sets(out);
+    *bytes = arena.used;
+    return NPAGG_OK;
+}
+
+npagg_status NP_REAL(np_flow_forward)(const np_flow *call, real *loss, npagg_cache *cache)
+{
+    np_flow flow;
+    size_t bytes;
+    NP_TRY(NP_REAL(np_flow_begin)(call, cache, &flow, &bytes));
     NP_TRY(run(&flow));
-    np_cache_end(cache, NP_STAGE_MODEL, NP_REAL_BITS, count_bytes(&flow, arena.used));
+    np_cache_end(cache, NP_STAGE_MODEL, NP_REAL_BITS, count_bytes(&flow, bytes));
     NP_REAL(np_flow_losses)(cache, loss);
     return NPAGG_OK;
 }

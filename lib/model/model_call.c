@@ -92,8 +92,5 @@ npagg_status NP_REAL(npagg_model_step)(npagg_ctx *ctx, const npagg_model *model,
     NP_REQUIRE(ctx, dloss || n_sets == 0, "model: dloss is NULL");
     NP_REQUIRE(ctx, dparams, "model: dparams is NULL");
     NP_TRY(NP_REAL(np_flow_cache)(ctx, &cache));
-    NP_TRY(NP_REAL(np_flow_forward)(&flow, NULL, cache));
-    NP_TRY(NP_REAL(np_flow_backward)(&flow, dloss, dparams, cache));
-    NP_REAL(np_flow_losses)(cache, loss);
-    return NPAGG_OK;
+    return NP_REAL(np_flow_step)(&flow, dloss, loss, dparams, cache);
 }

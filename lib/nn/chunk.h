@@ -4,9 +4,11 @@
 
 #include "base/ctx.h"
 #include "base/real.h"
+#include "nn/net.h"
 
-/* dparams [p] += the sum of chunk [chunks,p] in order, in double. */
-void NP_REAL(np_chunk_sum)(npagg_ctx *ctx, int64_t chunks, int64_t p, const real *chunk,
-                           real *dparams);
+/* dparams, laid out as given, += the sum of chunk [chunks,P], laid out as nets, in order and in
+ * double. */
+void NP_REAL(np_chunk_sum)(npagg_ctx *ctx, int64_t chunks, const np_nets *nets, const real *chunk,
+                           const np_nets *given, real *dparams);
 
 #endif /* NP_CHUNK_H */

@@ -6,7 +6,7 @@
 #include "base/real.h"
 
 /* The index of the first number of x [n] that is not finite, or -1. */
-int64_t NP_REAL(np_finite_find)(int64_t n, const real *x);
+int64_t NP_REAL(np_finite_find)(const npagg_ctx *ctx, int64_t n, const real *x);
 
 /* x [n] or [n,columns] is finite, else NPAGG_E_NUMERIC with the name and the index; columns 0: a
  * vector. */

@@ -5,6 +5,13 @@
 
 #include "base/size.h"
 
+#define ALIGNED 16 /* numbers: a line of floats, two of doubles */
+
+static int64_t round_up(int64_t at, int64_t align)
+{
+    return align > 0 ? (at + align - 1) / align * align : at;
+}
+
 static int64_t count_params(const np_mlp *mlp)
 {
     return np_mlp_weight(mlp, mlp->layers) - mlp->offset;
@@ -29,6 +36,18 @@ void np_nets_cut(np_nets *nets)
     np_mlp *mlp = &nets->net[nets->n - 1];
     nets->params = np_mlp_weight(mlp, --mlp->layers);
     mlp->ends_active = 1;
+}
+
+np_nets np_nets_align(const np_nets *nets)
+{
+    np_nets aligned = *nets;
+    aligned.params = 0;
+    for (int32_t n = 0; n < nets->n; n++) {
+        aligned.net[n].align = ALIGNED;
+        aligned.net[n].offset = aligned.params;
+        aligned.params = np_mlp_weight(&aligned.net[n], nets->net[n].layers);
+    }
+    return aligned;
 }
 
 static int find_tensor(const np_mlp *mlp, const char *name, int64_t i, np_tensor *out)
@@ -81,14 +100,17 @@ int np_widths_fit(int64_t n_copies, int64_t in, int64_t n_hidden, const int64_t 
 int64_t np_mlp_weight(const np_mlp *mlp, int32_t layer)
 {
     int64_t at = mlp->offset;
-    for (int32_t l = 0; l < layer; l++)
-        at += (mlp->width[l] + 1) * mlp->width[l + 1];
+    for (int32_t l = 0; l < layer; l++) {
+        at = round_up(at + mlp->width[l] * mlp->width[l + 1], mlp->align);
+        at = round_up(at + mlp->width[l + 1], mlp->align);
+    }
     return at;
 }
 
 int64_t np_mlp_bias(const np_mlp *mlp, int32_t layer)
 {
-    return np_mlp_weight(mlp, layer) + mlp->width[layer] * mlp->width[layer + 1];
+    const int64_t weights = mlp->width[layer] * mlp->width[layer + 1];
+    return round_up(np_mlp_weight(mlp, layer) + weights, mlp->align);
 }
 
 int64_t np_mlp_widest(const np_mlp *mlp)

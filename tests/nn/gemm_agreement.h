@@ -1,11 +1,12 @@
-/* np_gemm in one precision against three loops in double; included with NP_REAL_BITS defined. */
+/* np_gemm and its variants in one precision against three loops in double; included with NP_REAL_BITS defined. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "check.h"
 #include "guarded.h"
-#include "kernel/gemm.h"
+#include "kernel/gemm_simd.h"
 #include "problem.h"
 
 void setUp(void)
@@ -25,6 +26,50 @@ static real *draw(test_rng *rng, int64_t n)
     return x;
 }
 
+typedef void gemm_fn(np_gemm_op op, int64_t m, int64_t n, int64_t k, const real *a, int64_t lda,
+                     const real *b, int64_t ldb, real beta, real *c, int64_t ldc);
+
+/* Kernels that have a tail, without one. */
+#ifdef NP_HAVE_AVX2
+static void gemm_avx2(np_gemm_op op, int64_t m, int64_t n, int64_t k, const real *a, int64_t lda,
+                      const real *b, int64_t ldb, real beta, real *c, int64_t ldc)
+{
+    const np_gemm_tail none = {0};
+    NP_REAL(np_gemm_avx2)(op, m, n, k, a, lda, b, ldb, beta, &none, c, ldc);
+}
+#endif
+
+#ifdef NP_HAVE_AVX512
+static void gemm_avx512(np_gemm_op op, int64_t m, int64_t n, int64_t k, const real *a, int64_t lda,
+                        const real *b, int64_t ldb, real beta, real *c, int64_t ldc)
+{
+    const np_gemm_tail none = {0};
+    NP_REAL(np_gemm_avx512)(op, m, n, k, a, lda, b, ldb, beta, &none, c, ldc);
+}
+#endif
+
+static const struct {
+    gemm_fn *gemm;
+    np_gemm_fn *tailed; /* NULL: has none, and pads */
+    uint32_t cpu;       /* what it needs */
+} variants[] = {
+    {NP_REAL(np_gemm), NULL, 0},
+#ifdef NP_HAVE_AVX2
+    {gemm_avx2, NP_REAL(np_gemm_avx2), NP_CPU_AVX2_FMA},
+#endif
+#ifdef NP_HAVE_AVX512
+    {gemm_avx512, NP_REAL(np_gemm_avx512), NP_CPU_AVX512},
+#endif
+};
+
+/* Variant f, or NULL if this processor cannot run it. */
+static gemm_fn *find_variant(size_t f)
+{
+    return (variants[f].cpu & ~np_cpu_mask()) == 0 ? variants[f].gemm : NULL;
+}
+
+enum { VARIANTS = sizeof variants / sizeof variants[0] };
+
 typedef struct {
     np_gemm_op op;
     int64_t m, n, k, pad; /* pad: columns beyond the matrix in every row */
@@ -41,7 +86,7 @@ static double plain(const product *p, const real *a, int64_t lda, const real *b,
     return sum;
 }
 
-static void compare(test_rng *rng, const product *p)
+static void compare(gemm_fn *gemm, test_rng *rng, const product *p)
 {
     const int64_t lda = (p->op == NP_GEMM_TN ? p->m : p->k) + p->pad, ldb = p->n + p->pad,
                   ldc = ldb;
@@ -52,7 +97,7 @@ static void compare(test_rng *rng, const product *p)
     for (int64_t i = 0; i < p->m * ldc && p->beta == 0; i++)
         c[i] = NAN;
     memcpy(old, c, (size_t)(p->m * ldc) * sizeof(real));
-    NP_REAL(np_gemm)(p->op, p->m, p->n, p->k, a, lda, b, ldb, p->beta, c, ldc);
+    gemm(p->op, p->m, p->n, p->k, a, lda, b, ldb, p->beta, c, ldc);
     for (int64_t i = 0; i < p->m; i++)
         for (int64_t j = 0; j < ldc; j++) {
             const int64_t at = i * ldc + j;
@@ -68,7 +113,7 @@ static void compare(test_rng *rng, const product *p)
     guarded_destroy_all();
 }
 
-static void test_gemm_is_three_loops(void)
+static void check_products(gemm_fn *gemm)
 {
     const int64_t m[] = {1, 2, 7, 33, 128}, n[] = {1, 3, 16, 65, 130}, k[] = {1, 2, 5, 64, 129};
     const real beta[] = {0, 1, (real)0.5};
@@ -77,37 +122,51 @@ static void test_gemm_is_three_loops(void)
         for (int i = 0; i < 125; i++) {
             const product p = {(np_gemm_op)op, m[i % 5],      n[i / 5 % 5],
                                k[i / 25],      i % 2 ? 3 : 0, beta[i % 3]};
-            compare(&rng, &p);
+            compare(gemm, &rng, &p);
         }
 }
 
-static void test_gemm_of_nothing_scales(void)
+static void test_gemm_is_three_loops(void)
+{
+    for (size_t f = 0; f < VARIANTS; f++)
+        if (find_variant(f))
+            check_products(find_variant(f));
+}
+
+static void check_nothing(gemm_fn *gemm)
 {
     real c[6] = {1, 2, 3, 4, 5, 6};
-    NP_REAL(np_gemm)(NP_GEMM_NN, 0, 3, 2, NULL, 2, NULL, 3, 0, c, 3);
-    NP_REAL(np_gemm)(NP_GEMM_NN, 2, 0, 2, NULL, 2, NULL, 2, 0, c, 3);
-    NP_REAL(np_gemm)(NP_GEMM_TN, 2, 3, 0, NULL, 2, NULL, 3, 1, c, 3);
+    gemm(NP_GEMM_NN, 0, 3, 2, NULL, 2, NULL, 3, 0, c, 3);
+    gemm(NP_GEMM_NN, 2, 0, 2, NULL, 2, NULL, 2, 0, c, 3);
+    gemm(NP_GEMM_TN, 2, 3, 0, NULL, 2, NULL, 3, 1, c, 3);
     for (int i = 0; i < 6; i++)
         TEST_ASSERT_TRUE(c[i] == i + 1);
-    NP_REAL(np_gemm)(NP_GEMM_NN, 2, 2, 0, NULL, 0, NULL, 2, 2, c, 3);
+    gemm(NP_GEMM_NN, 2, 2, 0, NULL, 0, NULL, 2, 2, c, 3);
     TEST_ASSERT_TRUE(c[0] == 2 && c[1] == 4 && c[2] == 3 && c[3] == 8 && c[4] == 10 && c[5] == 6);
-    NP_REAL(np_gemm)(NP_GEMM_NN, 2, 3, 0, NULL, 0, NULL, 3, 0, c, 3);
+    gemm(NP_GEMM_NN, 2, 3, 0, NULL, 0, NULL, 3, 0, c, 3);
     for (int i = 0; i < 6; i++)
         TEST_ASSERT_TRUE(c[i] == 0);
 }
 
+static void test_gemm_of_nothing_scales(void)
+{
+    for (size_t f = 0; f < VARIANTS; f++)
+        if (find_variant(f))
+            check_nothing(find_variant(f));
+}
+
 /* Row 0 of A, put at row `to` among other rows, gives the bits it gives at row 0. */
-static void compare_rows(test_rng *rng, int64_t n, int64_t k)
+static void compare_rows(gemm_fn *gemm, test_rng *rng, int64_t n, int64_t k)
 {
     enum { ROWS = 128 };
     real *a = draw(rng, ROWS * k), *other = draw(rng, ROWS * k), *b = draw(rng, k * n);
     real *c = draw(rng, ROWS * n), *got = draw(rng, ROWS * n);
-    NP_REAL(np_gemm)(NP_GEMM_NN, ROWS, n, k, a, k, b, n, 0, c, n);
+    gemm(NP_GEMM_NN, ROWS, n, k, a, k, b, n, 0, c, n);
     for (int64_t to = 0; to < ROWS; to++) {
         for (int64_t i = 0; i < ROWS * k; i++)
             other[i] = (real)rng_normal(rng);
         memcpy(other + to * k, a, (size_t)k * sizeof(real));
-        NP_REAL(np_gemm)(NP_GEMM_NN, ROWS, n, k, other, k, b, n, 0, got, n);
+        gemm(NP_GEMM_NN, ROWS, n, k, other, k, b, n, 0, got, n);
         ASSERT_SAME_BITS(n * (int64_t)sizeof(real), c, got + to * n);
     }
     guarded_destroy_all();
@@ -117,8 +176,75 @@ static void test_gemm_gives_a_row_the_same_bits_wherever_it_is(void)
 {
     const int64_t n[] = {1, 2, 64, 128, 9, 1}, k[] = {128, 64, 2, 128, 300, 1};
     test_rng rng = {2};
-    for (int i = 0; i < 6; i++)
-        compare_rows(&rng, n[i], k[i]);
+    for (size_t f = 0; f < VARIANTS; f++)
+        for (int i = 0; i < 6 && find_variant(f); i++)
+            compare_rows(find_variant(f), &rng, n[i], k[i]);
+}
+
+/* One call and, row by row, calls of one row have the same bits: nobody needs to pad. */
+static void compare_single_rows(np_gemm_fn *gemm, test_rng *rng, int64_t n)
+{
+    enum { ROWS = 23, DEEP = 77 };
+    const np_gemm_tail none = {0};
+    real *a = draw(rng, ROWS * DEEP), *b = draw(rng, DEEP * n);
+    real *c = draw(rng, ROWS * n), *got = draw(rng, n);
+    gemm(NP_GEMM_NN, ROWS, n, DEEP, a, DEEP, b, n, 0, &none, c, n);
+    for (int64_t i = 0; i < ROWS; i++) {
+        gemm(NP_GEMM_NN, 1, n, DEEP, a + i * DEEP, DEEP, b, n, 0, &none, got, n);
+        ASSERT_SAME_BITS(n * (int64_t)sizeof(real), c + i * n, got);
+    }
+    guarded_destroy_all();
+}
+
+/* The tail against the same steps after the product, to the bit: it rounds the same sums. */
+static void check_tail(np_gemm_fn *gemm, test_rng *rng, int64_t n, int relu, int masks)
+{
+    enum { ROWS = 13, DEEP = 9 };
+    real *a = draw(rng, ROWS * DEEP), *b = draw(rng, DEEP * n), *bias = draw(rng, n);
+    real *where = draw(rng, ROWS * n), *c = draw(rng, ROWS * n), *want = draw(rng, ROWS * n);
+    const np_gemm_tail none = {0}, tail = {bias, masks ? where : NULL, relu};
+    where[0] = (real)NAN;
+    where[1 % n] = 0;
+    gemm(NP_GEMM_NN, ROWS, n, DEEP, a, DEEP, b, n, 0, &none, want, n);
+    gemm(NP_GEMM_NN, ROWS, n, DEEP, a, DEEP, b, n, 0, &tail, c, n);
+    for (int64_t i = 0; i < ROWS * n; i++) {
+        want[i] += bias[i % n];
+        want[i] = relu && want[i] < 0 ? 0 : want[i];
+        want[i] = masks && !(where[i] > 0) ? 0 : want[i];
+    }
+    ASSERT_SAME_BITS(ROWS * n * (int64_t)sizeof(real), want, c);
+    guarded_check();
+    guarded_destroy_all();
+}
+
+static void test_kernels_give_a_row_the_same_bits_alone(void)
+{
+    const int64_t n[] = {1, 5, 64, 130};
+    test_rng rng = {3};
+    for (size_t f = 1; f < VARIANTS; f++)
+        for (int i = 0; i < 4 && find_variant(f); i++)
+            compare_single_rows(variants[f].tailed, &rng, n[i]);
+}
+
+static void test_tail_is_bias_then_relu_then_mask(void)
+{
+    const int64_t n[] = {1, 7, 64, 100};
+    test_rng rng = {5};
+    for (size_t f = 1; f < VARIANTS; f++)
+        for (int i = 0; i < 16 && find_variant(f); i++)
+            check_tail(variants[f].tailed, &rng, n[i / 4], i % 2, i / 2 % 2);
+}
+
+static void test_relu_of_a_tail_keeps_nan(void)
+{
+    const real a[2] = {(real)NAN, -1}, b = 1;
+    const np_gemm_tail relu = {.relu = 1};
+    for (size_t f = 1; f < VARIANTS; f++)
+        if (find_variant(f)) {
+            real c[2];
+            variants[f].tailed(NP_GEMM_NN, 2, 1, 1, a, 1, &b, 1, 0, &relu, c, 1);
+            TEST_ASSERT_TRUE(isnan(c[0]) && c[1] == 0);
+        }
 }
 
 int main(void)
@@ -127,5 +253,8 @@ int main(void)
     RUN_TEST(test_gemm_is_three_loops);
     RUN_TEST(test_gemm_of_nothing_scales);
     RUN_TEST(test_gemm_gives_a_row_the_same_bits_wherever_it_is);
+    RUN_TEST(test_kernels_give_a_row_the_same_bits_alone);
+    RUN_TEST(test_tail_is_bias_then_relu_then_mask);
+    RUN_TEST(test_relu_of_a_tail_keeps_nan);
     return UNITY_END();
 }

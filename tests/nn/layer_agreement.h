@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "check.h"
 #include "nn/activation.h"
 #include "nn/chunk.h"
 #include "nn/finite.h"
-#include "nn/linear.h"
 #include "nn/mlp.h"
 #include "numbers.h"
 
@@ -120,7 +120,7 @@ static void check_linear(const real *w, const real *b, const real *x, const real
     }
 }
 
-static void test_linear_is_its_formula_both_ways(void)
+static void compare_linear(const np_linear *linear)
 {
     test_rng rng = {4};
     real *w = draw(&rng, OUT * WIDE), *b = draw(&rng, OUT), *x = draw(&rng, N * IN);
@@ -135,15 +135,48 @@ static void test_linear_is_its_formula_both_ways(void)
     for (int i = 0; i < N * IN; i++)
         dx[i] = 1;
     NP_REAL(np_linear_turn)(IN, OUT, part, wt);
-    NP_REAL(np_linear_forward)(N, IN, OUT, wt, b, x, y);
-    NP_REAL(np_linear_backward)(N, IN, OUT, w, WIDE, g, 1, dx);
-    NP_REAL(np_linear_backward_params)(N, IN, OUT, x, g, dw, WIDE, db);
+    linear->forward(N, IN, OUT, wt, b, 0, x, y);
+    linear->backward(N, IN, OUT, w, WIDE, g, 1, NULL, dx);
+    linear->backward_params(N, IN, OUT, x, g, dw, WIDE, db);
     check_linear(w, b, x, g, y, dx, dw, db);
     free(w);
     free(b);
     free(x);
     free(g);
     free(y);
+}
+
+static void test_linear_is_its_formula_both_ways(void)
+{
+    compare_linear(NP_REAL(np_linear_choose)(0));
+    compare_linear(NP_REAL(np_linear_choose)(np_cpu_mask() & NP_CPU_AVX2_FMA));
+    compare_linear(NP_REAL(np_linear_choose)(np_cpu_mask()));
+}
+
+/* relu in the same call is relu afterwards, both ways. */
+static void check_relu(const np_linear *linear)
+{
+    test_rng rng = {6};
+    real *wt = draw(&rng, IN * OUT), *x = draw(&rng, N * IN + 16), *g = draw(&rng, N * OUT + 16);
+    real y[N * OUT + 16], plain[N * OUT + 16], dx[N * IN + 16], dplain[N * IN + 16];
+    linear->forward(N, IN, OUT, wt, NULL, 0, x, plain);
+    linear->forward(N, IN, OUT, wt, NULL, 1, x, y);
+    for (int i = 0; i < N * OUT; i++)
+        TEST_ASSERT_TRUE(y[i] == (plain[i] < 0 ? 0 : plain[i]));
+    linear->backward(N, IN, OUT, wt, IN, g, 0, NULL, dplain);
+    linear->backward(N, IN, OUT, wt, IN, g, 0, x, dx);
+    for (int i = 0; i < N * IN; i++)
+        TEST_ASSERT_TRUE(dx[i] == (x[i] > 0 ? dplain[i] : 0));
+    free(wt);
+    free(x);
+    free(g);
+}
+
+static void test_linear_with_relu_is_both_in_turn(void)
+{
+    check_relu(NP_REAL(np_linear_choose)(0));
+    check_relu(NP_REAL(np_linear_choose)(np_cpu_mask() & NP_CPU_AVX2_FMA));
+    check_relu(NP_REAL(np_linear_choose)(np_cpu_mask()));
 }
 
 static void test_tensors_of_networks_follow_each_other(void)
@@ -187,14 +220,17 @@ static void test_finite_finds_the_first_bad_number(void)
     enum { COUNT = 3000 };
     const int at[] = {0, 1023, 1024, 2047, 2999};
     real *x = calloc(COUNT, sizeof *x);
+    npagg_ctx *ctx = NULL;
     TEST_ASSERT_NOT_NULL(x);
+    ASSERT_OK(NULL, npagg_ctx_create(&ctx));
     x[5] = NP_REAL_MAX;
     x[6] = -NP_REAL_MAX;
-    TEST_ASSERT_EQUAL_INT64(-1, NP_REAL(np_finite_find)(COUNT, x));
+    TEST_ASSERT_EQUAL_INT64(-1, NP_REAL(np_finite_find)(ctx, COUNT, x));
     for (int i = 4; i >= 0; i--) {
         x[at[i]] = (real)(i % 3 == 0 ? NAN : i % 3 == 1 ? INFINITY : -INFINITY);
-        TEST_ASSERT_EQUAL_INT64(at[i], NP_REAL(np_finite_find)(COUNT, x));
+        TEST_ASSERT_EQUAL_INT64(at[i], NP_REAL(np_finite_find)(ctx, COUNT, x));
     }
+    npagg_ctx_destroy(ctx);
     free(x);
 }
 
@@ -205,6 +241,7 @@ int main(void)
     RUN_TEST(test_slopes_of_activations_are_differences);
     RUN_TEST(test_activations_are_safe_far_out);
     RUN_TEST(test_linear_is_its_formula_both_ways);
+    RUN_TEST(test_linear_with_relu_is_both_in_turn);
     RUN_TEST(test_tensors_of_networks_follow_each_other);
     RUN_TEST(test_chunks_cover_all_tiles_once);
     RUN_TEST(test_finite_finds_the_first_bad_number);
