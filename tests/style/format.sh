@@ -9,7 +9,7 @@ if ! "${formatter:-false}" --version 2>/dev/null | grep -q 'version 14\.'; then
     exit 77
 fi
 
-for folder in include lib tests examples bindings; do
+for folder in include lib tests examples bindings bench; do
     mapfile -d '' files < <(find "$folder" -regex '.*\.\([ch]\|[ch]pp\)' -print0 | sort -z)
     check "$folder/ is formatted" "$formatter" --dry-run --Werror "${files[@]}"
 done

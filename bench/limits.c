@@ -1,0 +1,237 @@
+/*
+ * Measures what the machine can do at most; JSON lines.
+ *
+ *   npagg-limits [--seconds S] [--threads N]     S per try, on 1 and on N threads
+ *
+ * cache bytes of the second level; a megabyte if the system does not say
+ * fma   multiply-adds of floats in registers        GFLOP/s
+ * layer BLIS's three products of a layer in x out, in tiles of so many rows   GFLOP/s
+ * read, copy, memcpy, update                        GB/s; bytes: of all arrays of all threads
+ *
+ * Each is the best of several tries: a limit is not a mean.
+ */
+#include "limits.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST_THREADS = 64, TRIES = 5 };
+
+typedef double (*limit_fn)(limit_job *job);
+
+typedef struct limit_thread {
+    limit_job job;
+    limit_fn fn;
+    pthread_t thread;
+    atomic_int *waiting;
+    double work; /* flops or bytes of a repeat */
+} limit_thread;
+
+static volatile double sink; /* so that nothing is optimised away */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* All begin together. */
+static void *run_thread(void *arg)
+{
+    limit_thread *t = arg;
+    atomic_fetch_sub(t->waiting, 1);
+    while (atomic_load(t->waiting) > 0)
+        ;
+    const double start = now();
+    t->work = t->fn(&t->job);
+    t->job.seconds = now() - start;
+    return NULL;
+}
+
+/* Work per second of all threads, by the slowest; seconds: its time. */
+static double run_threads(limit_thread *t, int threads, double *seconds)
+{
+    atomic_int waiting = threads;
+    double work = 0;
+    for (int i = 0; i < threads; i++) {
+        t[i].waiting = &waiting;
+        if (pthread_create(&t[i].thread, NULL, run_thread, &t[i]))
+            exit(1);
+    }
+    *seconds = 0;
+    for (int i = 0; i < threads; i++) {
+        pthread_join(t[i].thread, NULL);
+        work += t[i].work * (double)t[i].job.repeats;
+        *seconds = t[i].job.seconds > *seconds ? t[i].job.seconds : *seconds;
+        sink += t[i].job.result;
+    }
+    return work / *seconds;
+}
+
+static void set_repeats(limit_thread *t, int threads, int64_t repeats)
+{
+    for (int i = 0; i < threads; i++)
+        t[i].job.repeats = repeats;
+}
+
+/* Repeats until a try takes its time, then the best of the tries. */
+static double measure_best(limit_thread *t, int threads, double wanted)
+{
+    double seconds = 0, best = 0;
+    int64_t repeats = 1;
+    for (;; repeats *= 2) {
+        set_repeats(t, threads, repeats);
+        if (run_threads(t, threads, &seconds) == 0 || seconds > wanted / 2)
+            break;
+    }
+    for (int i = 0; i < TRIES; i++) {
+        const double rate = run_threads(t, threads, &seconds);
+        best = rate > best ? rate : best;
+    }
+    return best;
+}
+
+static float *create_array(int64_t n)
+{
+    const size_t bytes = ((size_t)n * sizeof(float) + 1024) / 64 * 64;
+    float *array = aligned_alloc(64, bytes);
+    if (!array)
+        exit(1);
+    memset(array, 0, bytes);
+    return array;
+}
+
+/* Arrays of so many numbers for each thread. */
+static void create_threads(limit_thread *t, int threads, limit_fn fn, int64_t ab, int64_t c)
+{
+    for (int i = 0; i < threads; i++) {
+        t[i] = (limit_thread){.fn = fn, .job.count = ab};
+        t[i].job.a = create_array(ab);
+        t[i].job.b = create_array(ab);
+        t[i].job.c = create_array(c);
+    }
+}
+
+static void destroy_threads(limit_thread *t, int threads)
+{
+    for (int i = 0; i < threads; i++) {
+        free(t[i].job.a);
+        free(t[i].job.b);
+        free(t[i].job.c);
+    }
+}
+
+static void print_fma(int threads, double seconds)
+{
+    static const struct {
+        const char *name;
+        limit_fn fn;
+    } isa[] = {{"avx2", limit_fma_avx2}, {"avx512", limit_fma_avx512}};
+    limit_thread t[MOST_THREADS];
+    for (int i = 0; i < 2; i++) {
+        create_threads(t, threads, isa[i].fn, 0, 0);
+        const double rate = measure_best(t, threads, seconds);
+        printf("{\"limit\": \"fma\", \"isa\": \"%s\", \"threads\": %d, \"gflops\": %.2f}\n",
+               isa[i].name, threads, 1e-9 * rate);
+        destroy_threads(t, threads);
+    }
+}
+
+static void print_layer(int threads, double seconds, int64_t rows, int64_t in, int64_t out)
+{
+    limit_thread t[MOST_THREADS];
+    create_threads(t, threads, limit_layer, rows * (in > out ? in : out), 3 * in * out);
+    for (int i = 0; i < threads; i++) {
+        t[i].job.rows = rows;
+        t[i].job.in = in;
+        t[i].job.out = out;
+    }
+    const double rate = measure_best(t, threads, seconds);
+    printf("{\"limit\": \"layer\", \"in\": %" PRId64 ", \"out\": %" PRId64 ", \"rows\": %" PRId64
+           ", \"threads\": %d, \"gflops\": %.2f}\n",
+           in, out, rows, threads, 1e-9 * rate);
+    destroy_threads(t, threads);
+}
+
+/* The layers of the paper's models that have most of the multiplications. */
+static void print_layers(int threads, double seconds)
+{
+    static const int64_t shape[][2] = {{128, 128}, {64, 64}, {64, 128}};
+    for (int i = 0; i < 3; i++)
+        for (int64_t rows = 64; rows <= 1024; rows *= 2)
+            print_layer(threads, seconds, rows, shape[i][0], shape[i][1]);
+}
+
+static void set_loop(limit_thread *t, int threads, limit_fn fn, int64_t count)
+{
+    for (int i = 0; i < threads; i++) {
+        t[i].fn = fn;
+        t[i].job.count = count;
+    }
+}
+
+/* bytes: of the arrays that a loop uses, all threads together. */
+static void print_stream(limit_thread *t, int threads, double seconds, int loop, int64_t bytes)
+{
+    static const struct {
+        const char *name;
+        limit_fn fn;
+        int arrays;
+    } loops[] = {{"read", limit_read, 1},
+                 {"copy", limit_copy, 2},
+                 {"memcpy", limit_memcpy, 2},
+                 {"update", limit_update, 2}};
+    const int64_t count = bytes / loops[loop].arrays / threads / (int64_t)sizeof(float);
+    set_loop(t, threads, loops[loop].fn, count);
+    const double rate = measure_best(t, threads, seconds);
+    printf("{\"limit\": \"%s\", \"bytes\": %" PRId64 ", \"threads\": %d, \"gbs\": %.2f}\n",
+           loops[loop].name, bytes, threads, 1e-9 * rate);
+    fflush(stdout);
+}
+
+/* From what fits in a first-level cache to what fits in none. */
+static void print_streams(int threads, double seconds)
+{
+    const int64_t least = INT64_C(1) << 15, most = INT64_C(1) << 30;
+    limit_thread t[MOST_THREADS];
+    create_threads(t, threads, limit_read, most / threads / (int64_t)sizeof(float), 0);
+    for (int64_t bytes = least; bytes <= most; bytes *= 2)
+        for (int loop = 0; loop < 4; loop++)
+            print_stream(t, threads, seconds, loop, bytes);
+    destroy_threads(t, threads);
+}
+
+static void print_cache(void)
+{
+    const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    printf("{\"limit\": \"cache\", \"level\": 2, \"threads\": 1, \"bytes\": %ld}\n",
+           bytes > 0 ? bytes : 1L << 20);
+}
+
+int main(int argc, char **argv)
+{
+    double seconds = 0.02;
+    int most = 2;
+    for (int i = 1; i + 1 < argc; i += 2) {
+        if (strcmp(argv[i], "--seconds") == 0)
+            seconds = atof(argv[i + 1]);
+        else if (strcmp(argv[i], "--threads") == 0)
+            most = atoi(argv[i + 1]);
+    }
+    if (most < 1 || most > MOST_THREADS)
+        return 2;
+    print_cache();
+    for (int threads = 1; threads <= most; threads = threads < most ? most : most + 1) {
+        print_fma(threads, seconds);
+        print_layers(threads, seconds);
+        print_streams(threads, seconds);
+    }
+    return 0;
+}
