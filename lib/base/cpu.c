@@ -11,20 +11,26 @@ static uint32_t saved_state(void)
     return low;
 }
 
+/* Leaf 7, and whether the system saves masks and the upper halves as well. */
+static uint32_t avx512_mask(uint32_t b, uint32_t state)
+{
+    const uint32_t features = bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL;
+    const uint32_t avx512_state = 0xe6;
+    return (b & features) == features && (state & avx512_state) == avx512_state ? NP_CPU_AVX512 : 0;
+}
+
 uint32_t np_cpu_mask(void)
 {
-    const uint32_t leaf1 = bit_FMA | bit_AVX | bit_OSXSAVE, avx_state = 6, avx512_state = 0xe6;
-    const uint32_t avx512 = bit_AVX512F | bit_AVX512DQ | bit_AVX512BW | bit_AVX512VL;
+    const uint32_t leaf1 = bit_FMA | bit_AVX | bit_OSXSAVE, avx_state = 6;
     uint32_t a, b, c, d;
     if (!__get_cpuid(1, &a, &b, &c, &d) || (c & leaf1) != leaf1)
         return 0;
-    if ((saved_state() & avx_state) != avx_state)
+    const uint32_t state = saved_state();
+    if ((state & avx_state) != avx_state)
         return 0;
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(b & bit_AVX2))
         return 0;
-    if ((b & avx512) != avx512 || (saved_state() & avx512_state) != avx512_state)
-        return NP_CPU_AVX2_FMA;
-    return NP_CPU_AVX2_FMA | NP_CPU_AVX512;
+    return NP_CPU_AVX2_FMA | avx512_mask(b, state);
 }
 #else
 uint32_t np_cpu_mask(void)

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #define NP_CPU_AVX2_FMA 1u
-#define NP_CPU_AVX512 2u /* F, DQ, BW, VL; never without the first */
+#define NP_CPU_AVX512 2u /* F, BW, DQ, VL; never without the first */
 
 uint32_t np_cpu_mask(void);
 
