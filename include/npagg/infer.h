@@ -19,8 +19,8 @@ NPAGG_BEGIN_DECLS
 /*
  * How backward goes through the sweeps.
  *
- *   unroll     exact adjoint of the sweeps that were run. The cache holds N + 2 B D numbers for
- *              each of max_iters sweeps.
+ *   unroll     exact adjoint of the sweeps that were run. The cache holds N + 2 B D numbers, and
+ *              B K for a mixture, for each of max_iters sweeps.
  *   last step  the last sweep only: its weights are differentiated, the q(z) they came from counts
  *              as constant. Cheapest, biased.
  *   implicit   implicit function theorem at the fixed point; exact as far as q(z) is one, so set a

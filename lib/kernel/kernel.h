@@ -17,18 +17,20 @@
 #include "base/real.h"
 
 #define NP_BLOCK_ROWS 64 /* a block has at most so many rows */
-#define NP_PUSH_TERMS 4  /* and a push at most so many terms */
+#define NP_PUSH_TERMS 8  /* and a push at most so many terms */
 
 typedef struct NP_REAL(np_block) {
     int64_t n, d;
-    const real *m;      /* [.,d]: rows of the set */
+    const real *m, *v;  /* [.,d]: rows of the set */
     const int64_t *row; /* [n]: rows of m that are in the block */
-    const real *lam;    /* [n,d]: 1/v of those rows */
+    const real *lam;    /* [n,d]: 1/v of those rows; NULL: not known yet, computed on the way */
+    real *store;        /* [n,d]: where 1/v is left if it was not known; NULL: nowhere */
+    int32_t far;        /* the set is too large for the nearest caches */
 } NP_REAL(np_block);
 #define np_block NP_REAL(np_block)
 
-/* What a fill saw: bad if a v or 1/v was not positive and finite or an m not finite. The rest is
- * kept for float only. */
+/* What a first look saw: bad if a v or 1/v was not positive and finite or an m not finite. The rest
+ * is kept for float only. */
 typedef struct np_range {
     double v_min, v_max, m_max; /* smallest and largest v, largest |m| */
     int32_t bad;
@@ -37,14 +39,17 @@ typedef struct np_range {
 /* One sweep's share of a row's gradient, see push. */
 typedef struct NP_REAL(np_term) {
     const double *dh, *dL, *E, *V; /* [d] */
-    const real *a, *b;             /* [n] */
+    const real *a, *b;             /* [n]; b NULL: 0, and V is not read */
 } NP_REAL(np_term);
 #define np_term NP_REAL(np_term)
 
 typedef struct NP_REAL(np_kernels) {
-    /* lam [n,d] = 1/v for the rows of the block (whose own lam is not read); range, if not NULL, is
-     * widened. */
-    void (*fill)(const np_block *block, const real *v, real *lam, np_range *range);
+    /*
+     * The first look at rows: range is widened, and (S1), (S2) about 0 by way of the block's first
+     * row, L [d] += sum_i c_i lam_i,  h [d] += sum_i c_i lam_i (m_i - m_0) + m_0 sum_i c_i lam_i,
+     * where the last product is in double. c [n]. lam counts as not known.
+     */
+    void (*first)(const np_block *block, const real *c, np_range *range, double *L, double *h);
 
     /* (S1), (S2) about a centre: L [d] += sum_i c_i lam_i,  h [d] += sum_i c_i lam_i (m_i -
      * centre). c [n]. */
@@ -65,6 +70,9 @@ typedef struct NP_REAL(np_kernels) {
      */
     void (*push)(const np_block *block, int64_t n_terms, const np_term *terms, const real *c,
                  real *dm, real *dv);
+
+    /* out [n] = x [n] as reals, as np_saturate has them; whether all x are finite. */
+    int (*narrow)(int64_t n, const double *x, real *out);
 } NP_REAL(np_kernels);
 #define np_kernels NP_REAL(np_kernels)
 
@@ -74,6 +82,9 @@ const np_kernels *NP_REAL(np_kernels_choose)(uint32_t cpu);
 extern const np_kernels NP_REAL(np_kernels_ref);
 #ifdef NP_HAVE_AVX2
 extern const np_kernels NP_REAL(np_kernels_avx2);
+#endif
+#ifdef NP_HAVE_AVX512
+extern const np_kernels NP_REAL(np_kernels_avx512);
 #endif
 
 #endif /* NP_KERNEL_H */

@@ -11,9 +11,15 @@ static const real *row_m(const np_block *k, int64_t i)
     return k->m + k->row[i] * k->d;
 }
 
-static const real *row_lam(const np_block *k, int64_t i)
+/* Left where it is wanted if it was not known. */
+static double lam_of(const np_block *k, int64_t i, int64_t j)
 {
-    return k->lam + i * k->d;
+    if (k->lam)
+        return (double)k->lam[i * k->d + j];
+    const real lam = 1 / k->v[k->row[i] * k->d + j];
+    if (k->store)
+        k->store[i * k->d + j] = lam;
+    return (double)lam;
 }
 
 static void widen(np_range *range, double m, double v, double lam)
@@ -26,25 +32,36 @@ static void widen(np_range *range, double m, double v, double lam)
     range->m_max = fabs(m) > range->m_max ? fabs(m) : range->m_max;
 }
 
-static void fill(const np_block *k, const real *v, real *lam, np_range *range)
+/* One dimension. */
+static void first_look(const np_block *k, int64_t j, const real *c, np_range *range, double *L,
+                       double *h)
 {
+    const double first = (double)row_m(k, 0)[j];
+    double sum_L = 0, sum_h = 0;
     for (int64_t i = 0; i < k->n; i++) {
-        const real *m_i = row_m(k, i), *v_i = v + k->row[i] * k->d;
-        for (int64_t j = 0; j < k->d; j++) {
-            real *out = &lam[i * k->d + j];
-            *out = 1 / v_i[j];
-            if (range)
-                widen(range, (double)m_i[j], (double)v_i[j], (double)*out);
-        }
+        const double m = (double)row_m(k, i)[j], lam = lam_of(k, i, j), x = (double)c[i] * lam;
+        widen(range, m, (double)k->v[k->row[i] * k->d + j], lam);
+        sum_L += x;
+        sum_h += x * (m - first);
     }
+    *L += sum_L;
+    *h += sum_h + first * sum_L;
+}
+
+static void first(const np_block *k, const real *c, np_range *range, double *L, double *h)
+{
+    np_block fresh = *k;
+    fresh.lam = NULL;
+    for (int64_t j = 0; k->n > 0 && j < k->d; j++)
+        first_look(&fresh, j, c, range, &L[j], &h[j]);
 }
 
 static void sums(const np_block *k, const real *c, const double *centre, double *L, double *h)
 {
     for (int64_t i = 0; i < k->n; i++) {
-        const real *m = row_m(k, i), *lam = row_lam(k, i);
+        const real *m = row_m(k, i);
         for (int64_t j = 0; j < k->d; j++) {
-            const double x = (double)c[i] * (double)lam[j];
+            const double x = (double)c[i] * lam_of(k, i, j);
             L[j] += x;
             h[j] += x * ((double)m[j] - centre[j]);
         }
@@ -54,11 +71,11 @@ static void sums(const np_block *k, const real *c, const double *centre, double 
 static void quad(const np_block *k, const double *E, const double *V, double *q)
 {
     for (int64_t i = 0; i < k->n; i++) {
-        const real *m = row_m(k, i), *lam = row_lam(k, i);
+        const real *m = row_m(k, i);
         double sum = 0;
         for (int64_t j = 0; j < k->d; j++) {
             const double x = (double)m[j] - E[j];
-            sum += (double)lam[j] * (x * x + V[j]);
+            sum += lam_of(k, i, j) * (x * x + V[j]);
         }
         q[i] = sum;
     }
@@ -67,10 +84,10 @@ static void quad(const np_block *k, const double *E, const double *V, double *q)
 static void dot(const np_block *k, const double *E, const double *dL, const double *dh, double *s)
 {
     for (int64_t i = 0; i < k->n; i++) {
-        const real *m = row_m(k, i), *lam = row_lam(k, i);
+        const real *m = row_m(k, i);
         double sum = 0;
         for (int64_t j = 0; j < k->d; j++)
-            sum += (double)lam[j] * (dL[j] + dh[j] * ((double)m[j] - E[j]));
+            sum += lam_of(k, i, j) * (dL[j] + dh[j] * ((double)m[j] - E[j]));
         s[i] = sum;
     }
 }
@@ -78,15 +95,16 @@ static void dot(const np_block *k, const double *E, const double *dL, const doub
 static void push_row(const np_block *k, int64_t i, int64_t n_terms, const np_term *terms,
                      const real *c, real *dm, real *dv)
 {
-    const real *m = row_m(k, i), *lam = row_lam(k, i);
+    const real *m = row_m(k, i);
     for (int64_t j = 0; j < k->d; j++) {
-        const double l = (double)lam[j];
+        const double l = lam_of(k, i, j);
         double gm = 0, gl = 0;
         for (int64_t t = 0; t < n_terms; t++) {
             const np_term *u = &terms[t];
-            const double a = (double)u->a[i], b = (double)u->b[i], x = (double)m[j] - u->E[j];
+            const double a = (double)u->a[i], x = (double)m[j] - u->E[j];
+            const double b = u->b ? (double)u->b[i] : 0, square = u->b ? x * x + u->V[j] : 0;
             gm += a * u->dh[j] + b * x;
-            gl += a * (u->dL[j] + u->dh[j] * x) + 0.5 * b * (x * x + u->V[j]);
+            gl += a * (u->dL[j] + u->dh[j] * x) + 0.5 * b * square;
         }
         if (dm)
             dm[j] = np_saturate((double)dm[j] + l * gm);
@@ -104,10 +122,24 @@ static void push(const np_block *k, int64_t n_terms, const np_term *terms, const
     }
 }
 
-const np_kernels NP_REAL(np_kernels_ref) = {fill, sums, quad, dot, push};
+static int narrow(int64_t n, const double *x, real *out)
+{
+    int finite = 1;
+    for (int64_t j = 0; j < n; j++) {
+        finite &= isfinite(x[j]) != 0;
+        out[j] = np_saturate(x[j]);
+    }
+    return finite;
+}
+
+const np_kernels NP_REAL(np_kernels_ref) = {first, sums, quad, dot, push, narrow};
 
 const np_kernels *NP_REAL(np_kernels_choose)(uint32_t cpu)
 {
+#ifdef NP_HAVE_AVX512
+    if ((cpu & NP_CPU_AVX512) && (cpu & NP_CPU_AVX2_FMA))
+        return &NP_REAL(np_kernels_avx512);
+#endif
 #ifdef NP_HAVE_AVX2
     if (cpu & NP_CPU_AVX2_FMA)
         return &NP_REAL(np_kernels_avx2);

@@ -1,8 +1,8 @@
 /*
  * When float arithmetic will do. With 1/v <= 2^20, |m|, |E| <= 2^20, row coefficients <= 2^20, V,
  * |dh| <= 2^30 and |dL| <= 2^40 no intermediate of a float kernel exceeds 2^122 (the largest is
- * lam^2 a dh x in push). Anything beyond, and NaN, goes through the reference kernels, whose
- * arithmetic is in double. Doubles are always tame.
+ * lam^2 a dh x in push, where x may also be a difference of two E). Anything beyond, and NaN, goes
+ * through the reference kernels, whose arithmetic is in double. Doubles are always tame.
  */
 #ifndef NP_TAME_H
 #define NP_TAME_H
@@ -22,21 +22,13 @@ static inline int np_tame_range(const np_range *range)
                                   range->m_max <= NP_TAME_ROW);
 }
 
-/* |x_j| <= top for all j; false for NaN. */
-static inline int np_tame(int64_t n, const double *x, double top)
-{
-    int tame = 1;
-    for (int64_t j = 0; NP_REAL_BITS == 32 && j < n; j++)
-        tame &= fabs(x[j]) <= top;
-    return tame;
-}
-
+/* |x_i| <= 2^20 for all i; false for NaN. */
 static inline int np_tame_rows(int64_t n, const real *x)
 {
-    int tame = 1;
+    int32_t tame = -1;
     for (int64_t i = 0; NP_REAL_BITS == 32 && i < n; i++)
-        tame &= fabs((double)x[i]) <= NP_TAME_ROW;
-    return tame;
+        tame &= x[i] >= -(real)NP_TAME_ROW && x[i] <= (real)NP_TAME_ROW ? -1 : 0;
+    return tame != 0;
 }
 
 #endif /* NP_TAME_H */

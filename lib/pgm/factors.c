@@ -37,30 +37,22 @@ static void add_evidence(const np_rows *rows, const np_kernels *k, np_piece *pie
  * (S1), (S2) about the piece's first row and then moved to 0 in double: E is as exact as the rows
  * are, and m - E has its digits even where one row rules its set.
  */
-static void sum_about_first(const np_kernels *k, np_piece *piece, np_partial *part)
-{
-    const int64_t d = piece->block.d;
-    const real *first = piece->block.m + piece->row[0] * d;
-    double *centre = piece->lane->centre;
-    for (int64_t j = 0; j < d; j++)
-        centre[j] = (double)first[j];
-    np_partial_clear(part, d);
-    k->sums(&piece->block, piece->omega, centre, part->L, part->h);
-    for (int64_t j = 0; j < d; j++)
-        part->h[j] += centre[j] * part->L[j];
-}
-
 static void sums_piece(const void *self, const np_rows *rows, np_piece *piece, np_partial *out)
 {
     const np_evidence evidence = *(const np_evidence *)self;
-    np_range range = {1, 1, 0, 0};
-    NP_REAL(np_rows_fill)(rows, piece, &range);
-    const int tame = np_tame_range(&range) && np_tame_rows(piece->block.n, piece->omega);
-    const np_kernels *k = tame ? rows->fast : rows->ref;
-    out->wild |= !tame;
-    out->bad |= range.bad | bad_weights(piece);
     np_partial *part = &piece->lane->block;
-    sum_about_first(k, piece, part);
+    np_range range = {1, 1, 0, 0};
+    const np_kernels *k = rows->fast;
+    np_partial_clear(part, rows->d);
+    k->first(&piece->block, piece->omega, &range, part->L, part->h);
+    if (!(np_tame_range(&range) && np_tame_rows(piece->block.n, piece->omega))) {
+        k = rows->ref;
+        np_partial_clear(part, rows->d);
+        k->first(&piece->block, piece->omega, &range, part->L, part->h);
+        part->wild = 1;
+    }
+    part->bad = range.bad | bad_weights(piece);
+    NP_REAL(np_piece_filled)(piece);
     if (evidence != NP_EVIDENCE_NONE)
         add_evidence(rows, k, piece, evidence, part);
     np_partial_merge(out, part, rows->d, evidence == NP_EVIDENCE_QUAD);
@@ -70,8 +62,8 @@ np_partial *NP_REAL(np_factors_sums)(const np_rows *rows, np_evidence evidence)
 {
     np_partial *sum =
         NP_REAL(np_rows_run)(rows, sums_piece, &evidence, evidence == NP_EVIDENCE_QUAD);
-    for (int64_t j = 0; j < rows->d; j++)
-        sum->bad |= !isfinite(sum->L[j]) || !isfinite(sum->h[j]);
+    sum->bad |= !rows->dims->tame(rows->d, sum->L, DBL_MAX);
+    sum->bad |= !rows->dims->tame(rows->d, sum->h, DBL_MAX);
     return sum;
 }
 
@@ -88,9 +80,9 @@ static void bracket_piece(const void *self, const np_rows *rows, np_piece *piece
 {
     const bracket *b = self;
     double q[NP_BLOCK_ROWS];
-    (void)out;
-    NP_REAL(np_rows_fill)(rows, piece, NULL);
+    (void)out, (void)rows;
     b->k->quad(&piece->block, b->post->E, b->post->V, q);
+    NP_REAL(np_piece_filled)(piece);
     for (int64_t i = 0; i < piece->block.n; i++) {
         real *dw = &b->dweight[piece->row[i]];
         const double value =
@@ -117,8 +109,7 @@ static void dweight_piece(const void *self, const np_rows *rows, np_piece *piece
 {
     const weight_grad *w = self;
     double s[NP_BLOCK_ROWS];
-    (void)out;
-    NP_REAL(np_rows_fill)(rows, piece, NULL);
+    (void)out, (void)rows;
     w->k->dot(&piece->block, w->back->E, w->back->dL, w->back->dh, s);
     for (int64_t i = 0; i < piece->block.n; i++) {
         real *dw = &w->dweight[piece->row[i]];
@@ -143,20 +134,40 @@ typedef struct coefficients {
     real a[NP_PUSH_TERMS][NP_BLOCK_ROWS], b[NP_PUSH_TERMS][NP_BLOCK_ROWS], c[NP_BLOCK_ROWS];
 } coefficients;
 
-/* Terms from `first` on; whether all are tame. c counts once, with the first terms. */
-static int take_coefficients(const np_push *push, const np_piece *piece, int64_t first, int64_t n,
-                             coefficients *co)
+/* What (A10) starts from in term t for the rows of the piece; 0 if there is nothing. */
+static int take_dd(const np_push *push, const np_kernels *k, np_piece *piece, int64_t t, real *b)
+{
+    double s[NP_BLOCK_ROWS];
+    if (push->slope && t > 0) {
+        const np_back *back = &push->back[t - 1];
+        k->dot(&piece->block, back->E, back->dL, back->dh, s);
+        NP_REAL(np_piece_filled)(piece);
+        push->slope->slope(push->pgm, piece, push->w[t - 1], s, b);
+        return 1;
+    }
+    for (int64_t i = 0; push->dd[t] && i < piece->block.n; i++)
+        b[i] = push->dd[t][piece->row[i]];
+    return push->dd[t] != NULL;
+}
+
+/* Terms from `first` on, with their coefficients; whether all are tame. c counts once, with the
+ * first terms. */
+static int take_terms(const np_push *push, const np_kernels *k, np_piece *piece, int64_t first,
+                      int64_t n, coefficients *co, np_term *terms)
 {
     int tame = 1;
     for (int64_t i = 0; i < piece->block.n; i++)
         co->c[i] = np_saturate(first == 0 ? 0.5 * push->g * (double)piece->omega[i] : 0);
     for (int64_t t = 0; t < n; t++) {
-        const real *w = push->w[first + t], *dd = push->dd[first + t];
-        for (int64_t i = 0; i < piece->block.n; i++) {
+        const np_back *back = &push->back[first + t];
+        const real *w = push->w[first + t];
+        for (int64_t i = 0; i < piece->block.n; i++)
             co->a[t][i] = np_saturate((double)piece->omega[i] * (w ? (double)w[piece->row[i]] : 1));
-            co->b[t][i] = dd ? dd[piece->row[i]] : 0;
-        }
-        tame &= np_tame_rows(piece->block.n, co->a[t]) & np_tame_rows(piece->block.n, co->b[t]);
+        const int has_b = take_dd(push, k, piece, first + t, co->b[t]);
+        terms[t] =
+            (np_term){back->dh, back->dL, back->E, back->V, co->a[t], has_b ? co->b[t] : NULL};
+        tame &= np_tame_rows(piece->block.n, co->a[t]);
+        tame &= !has_b || np_tame_rows(piece->block.n, co->b[t]);
     }
     return tame & np_tame_rows(piece->block.n, co->c);
 }
@@ -165,18 +176,18 @@ static void push_piece(const void *self, const np_rows *rows, np_piece *piece, n
 {
     const pusher *p = self;
     const np_push *push = p->push;
+    const np_kernels *k = p->tame ? rows->fast : rows->ref;
     np_term terms[NP_PUSH_TERMS];
     coefficients co;
     (void)out;
-    NP_REAL(np_rows_fill)(rows, piece, NULL);
+    if (push->n <= NP_PUSH_TERMS && !rows->kept && !push->slope)
+        piece->block.store = NULL; /* nobody needs it afterwards */
     for (int64_t first = 0; first < push->n; first += NP_PUSH_TERMS) {
         const int64_t n = np_min(NP_PUSH_TERMS, push->n - first);
-        const int tame = p->tame & take_coefficients(push, piece, first, n, &co);
-        for (int64_t t = 0; t < n; t++) {
-            const np_back *back = &push->back[first + t];
-            terms[t] = (np_term){back->dh, back->dL, back->E, back->V, co.a[t], co.b[t]};
-        }
-        (tame ? rows->fast : rows->ref)->push(&piece->block, n, terms, co.c, push->dm, push->dv);
+        const int tame = take_terms(push, k, piece, first, n, &co, terms);
+        (tame ? k : rows->ref)->push(&piece->block, n, terms, co.c, push->dm, push->dv);
+        if (piece->block.store)
+            NP_REAL(np_piece_filled)(piece);
     }
 }
 

@@ -22,12 +22,14 @@ void NP_REAL(np_factors_dweight)(const np_rows *rows, const np_back *back, real 
 
 /* The last pass of backward: gradients of m and v from all sweeps at once. */
 typedef struct NP_REAL(np_push) {
-    int64_t n;           /* sweeps */
-    const np_back *back; /* [n] */
-    real **w;            /* [n]: the weights whose sums entered each; NULL: 1 */
-    real **dd;           /* [n]: what (A10) starts from at each; NULL: 0 */
-    double g;            /* gradient of the evidence or bound */
-    real *dm, *dv;       /* [n,d]: added to; either may be NULL */
+    int64_t n;             /* sweeps */
+    const np_back *back;   /* [n] */
+    real **w;              /* [n]: the weights whose sums entered each; NULL: 1 */
+    real **dd;             /* [n]: what (A10) starts from at each; NULL: 0, but see slope */
+    const np_pgm *pgm;     /* for: */
+    const np_noise *slope; /* not NULL: dd from the second on are computed again, not read */
+    double g;              /* gradient of the evidence or bound */
+    real *dm, *dv;         /* [n,d]: added to; either may be NULL */
 } NP_REAL(np_push);
 #define np_push NP_REAL(np_push)
 

@@ -4,7 +4,6 @@
  */
 #include <math.h>
 
-#include "base/size.h"
 #include "kernel/special.h"
 #include "pgm/znode.h"
 
@@ -13,18 +12,9 @@ static double a_tilde(const np_pgm *pgm)
     return pgm->value[0] + 0.5 * (double)pgm->d;
 }
 
-/* sum_d E^2 + V, in pieces: the terms are alike, and so would be their rounding errors. */
 static double sum_squares(const np_pgm *pgm, const np_post *post)
 {
-    enum { PIECE = 16 };
-    double sum = 0;
-    for (int64_t j0 = 0; j0 < pgm->d; j0 += PIECE) {
-        double piece = 0;
-        for (int64_t j = j0; j < np_min(pgm->d, j0 + PIECE); j++)
-            piece += post->E[j] * post->E[j] + post->V[j];
-        sum += piece;
-    }
-    return sum;
+    return pgm->dims->squares(pgm->d, post->E, post->V);
 }
 
 /* (R5) */
@@ -33,14 +23,11 @@ static double b_tilde(const np_pgm *pgm, const np_post *post)
     return pgm->value[1] + 0.5 * sum_squares(pgm, post);
 }
 
-static void forward(const np_pgm *pgm, double alpha, const double *L, const double *h,
+static void forward(const np_pgm *pgm, double alpha, const double *L, const double *h, int known,
                     np_post *post)
 {
-    for (int64_t j = 0; j < pgm->d; j++) {
-        const double precision = alpha + L[j];
-        post->var[j] = 1 / precision;
-        post->mean[j] = h[j] / precision;
-    }
+    (void)known;
+    pgm->dims->shrink(pgm->d, alpha, L, h, post->mean, post->var);
     post->logw[0] = 0;
 }
 
@@ -50,14 +37,8 @@ static void backward(const np_pgm *pgm, double alpha, const double *L, const dou
                      double *dalpha, double *grad)
 {
     (void)alpha, (void)L, (void)h, (void)grad;
-    double sum = 0;
-    for (int64_t j = 0; j < pgm->d; j++) {
-        const double var = post->var[j];
-        dh[j] = dpost->mean[j] * var;
-        dL[j] = -dpost->var[j] * var * var;
-        sum += dL[j] - dh[j] * post->mean[j];
-    }
-    *dalpha = sum;
+    *dalpha =
+        pgm->dims->shrink_backward(pgm->d, post->mean, post->var, dpost->mean, dpost->var, dL, dh);
 }
 
 /* (R7) */

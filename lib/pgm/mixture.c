@@ -34,17 +34,23 @@ static void normalise(const np_pgm *pgm, double *logw)
         logw[k] -= sum;
 }
 
-static void forward(const np_pgm *pgm, double hyper, const double *L, const double *h,
+static void forward(const np_pgm *pgm, double hyper, const double *L, const double *h, int known,
                     np_post *post)
 {
     (void)hyper;
     for (int64_t k = 0; k < pgm->k; k++) {
         const np_component c = component(pgm, k, L, h);
-        np_component_forward(&c, post->mean + k * pgm->d, post->var + k * pgm->d);
-        post->logw[k] = pgm->k == 1 ? 0 : np_component_evidence(&c);
+        double *mean = post->mean + k * pgm->d, *var = post->var + k * pgm->d;
+        if (pgm->k == 1 || known)
+            pgm->dims->component(&c, mean, var);
+        else
+            post->logw[k] = pgm->dims->component_evidence(&c, mean, var);
     }
-    normalise(pgm, post->logw);
-    np_moments_forward(pgm->d, pgm->k, post);
+    if (pgm->k == 1)
+        post->logw[0] = 0;
+    else if (!known)
+        normalise(pgm, post->logw);
+    np_moments_forward(pgm->dims, pgm->d, pgm->k, post);
 }
 
 /* (A5), then each component. */
@@ -63,9 +69,11 @@ static void backward(const np_pgm *pgm, double hyper, const double *L, const dou
         const int64_t at = k * d;
         const double dl = pgm->k == 1 ? 0 : dpost->logw[k] - exp(post->logw[k]) * total;
         const np_component c = component(pgm, k, L, h);
-        np_component_backward(&c, post->mean + at, post->var + at, post->E, dpost->mean + at,
-                              dpost->var + at, dl, dL, dh, grad ? grad + at : NULL,
-                              grad ? grad + kd + at : NULL);
+        pgm->dims->sums_backward(d, post->mean + at, post->var + at, post->E, dpost->mean + at,
+                                 dpost->var + at, dl, dL, dh);
+        if (grad)
+            pgm->dims->prior_backward(&c, post->var + at, dpost->mean + at, dpost->var + at, dl,
+                                      grad + at, grad + kd + at);
         if (grad && pgm->k > 1)
             grad[2 * kd + k] += dl;
     }

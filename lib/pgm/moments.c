@@ -35,56 +35,27 @@ void np_dpost_clear(int64_t d, int64_t k, np_dpost *dpost)
     memset(dpost->V, 0, (size_t)d * sizeof(double));
 }
 
-/* E += w (mean - mean_0): about the first component, so that weights which add up to 1 only in
- * theory do no harm. */
-static void add_shift(int64_t d, double w, const double *mean, const double *mean_0, double *E)
-{
-    for (int64_t j = 0; j < d; j++)
-        E[j] += w * (mean[j] - mean_0[j]);
-}
-
-static void add_variances(int64_t d, double w, const double *mean, const double *var,
-                          const double *E, double *V)
-{
-    for (int64_t j = 0; j < d; j++) {
-        const double x = mean[j] - E[j];
-        V[j] += w * (var[j] + x * x);
-    }
-}
-
-void np_moments_forward(int64_t d, int64_t k, np_post *post)
+/* About the first component, so that weights which add up to 1 only in theory do no harm. */
+void np_moments_forward(const np_dims *dims, int64_t d, int64_t k, np_post *post)
 {
     if (k == 1)
         return;
     memcpy(post->E, post->mean, (size_t)d * sizeof(double));
     memset(post->V, 0, (size_t)d * sizeof(double));
     for (int64_t c = 1; c < k; c++)
-        add_shift(d, exp(post->logw[c]), post->mean + c * d, post->mean, post->E);
+        dims->add_shift(d, exp(post->logw[c]), post->mean + c * d, post->mean, post->E);
     for (int64_t c = 0; c < k; c++)
-        add_variances(d, exp(post->logw[c]), post->mean + c * d, post->var + c * d, post->E,
-                      post->V);
+        dims->add_spread(d, exp(post->logw[c]), post->mean + c * d, post->var + c * d, post->E,
+                         post->V);
 }
 
-/* The gradient of log w, a sum over dimensions, is the result. */
-static double spread_moments(int64_t d, double w, const double *mean, const double *var,
-                             const double *E, const np_dpost *dpost, double *dmean, double *dvar)
-{
-    double dlogw = 0;
-    for (int64_t j = 0; j < d; j++) {
-        const double x = mean[j] - E[j], dE = dpost->E[j], dV = dpost->V[j];
-        dmean[j] += w * (dE + 2 * dV * x);
-        dvar[j] += w * dV;
-        dlogw += x * dE + dV * (var[j] + x * x);
-    }
-    return w * dlogw;
-}
-
-void np_moments_backward(int64_t d, int64_t k, const np_post *post, np_dpost *dpost)
+void np_moments_backward(const np_dims *dims, int64_t d, int64_t k, const np_post *post,
+                         np_dpost *dpost)
 {
     for (int64_t c = 0; c < k; c++)
-        dpost->logw[c] +=
-            spread_moments(d, exp(post->logw[c]), post->mean + c * d, post->var + c * d, post->E,
-                           dpost, dpost->mean + c * d, dpost->var + c * d);
+        dpost->logw[c] += dims->moments_backward(d, exp(post->logw[c]), post->mean + c * d,
+                                                 post->var + c * d, post->E, dpost->E, dpost->V,
+                                                 dpost->mean + c * d, dpost->var + c * d);
     memset(dpost->E, 0, (size_t)d * sizeof(double));
     memset(dpost->V, 0, (size_t)d * sizeof(double));
 }

@@ -59,6 +59,11 @@ typedef struct NP_REAL(np_noise) {
     double (*log_factor)(const np_pgm *pgm, double q);
 
     void (*pull)(const np_pgm *pgm, const np_rows *rows, const np_pull *pull);
+
+    /* dd [n] as pull has it for the rows of a piece, from (A8)'s s [n]; w as in np_pull. NULL if
+     * the weights do not move. */
+    void (*slope)(const np_pgm *pgm, const np_piece *piece, const real *w, const double *s,
+                  real *dd);
 } NP_REAL(np_noise);
 #define np_noise NP_REAL(np_noise)
 

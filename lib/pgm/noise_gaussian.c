@@ -52,4 +52,5 @@ static void pull(const np_pgm *pgm, const np_rows *rows, const np_pull *p)
         NP_REAL(np_factors_dweight)(rows, p->back, p->dweight);
 }
 
-const np_noise NP_REAL(np_gaussian_noise) = {0, forward, bound, bound_backward, log_factor, pull};
+const np_noise NP_REAL(np_gaussian_noise) = {0,          forward, bound, bound_backward,
+                                             log_factor, pull,    NULL};

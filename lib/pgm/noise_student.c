@@ -56,8 +56,8 @@ static void weigh_piece(const void *self, const np_rows *rows, np_piece *piece, 
     const weigher *s = self;
     double q[NP_BLOCK_ROWS];
     real c[NP_BLOCK_ROWS];
-    NP_REAL(np_rows_fill)(rows, piece, NULL);
     s->k->quad(&piece->block, s->sweep->post->E, s->sweep->post->V, q);
+    NP_REAL(np_piece_filled)(piece);
     weigh(s, piece, q, c, out);
     if (s->sweep->next_L)
         block_kernels(rows, s->k, piece->block.n, c)
@@ -103,7 +103,6 @@ static void spread_piece(const void *self, const np_rows *rows, np_piece *piece,
 {
     const spreader *s = self;
     real c[NP_BLOCK_ROWS];
-    NP_REAL(np_rows_fill)(rows, piece, NULL);
     for (int64_t i = 0; i < piece->block.n; i++)
         c[i] = s->dd[piece->row[i]];
     block_kernels(rows, s->k, piece->block.n, c)->sums(&piece->block, c, s->E, out->L, out->h);
@@ -138,14 +137,25 @@ static void bound_backward(const np_pgm *pgm, const np_rows *rows, const np_swee
     }
 }
 
+/* (A9) */
+static void slope(const np_pgm *pgm, const np_piece *piece, const real *w, const double *s,
+                  real *dd)
+{
+    const double ct = c_tilde(pgm);
+    for (int64_t i = 0; i < piece->block.n; i++) {
+        const double w_i = w ? (double)w[piece->row[i]] : 1, dw = (double)piece->omega[i] * s[i];
+        dd[i] = np_saturate(-dw * w_i * w_i / ct);
+    }
+}
+
 typedef struct puller {
     const np_pgm *pgm;
     const np_pull *pull;
     const np_kernels *k;
 } puller;
 
-/* (A8), (A9) for the rows of the piece; c gets dd. extra[0] sums the gradient of c0. */
-static void pull_rows(const puller *self, const np_piece *piece, const double *s, real *c,
+/* (A8) for the rows of the piece; c has dd. extra[0] sums the gradient of c0. */
+static void pull_rows(const puller *self, const np_piece *piece, const double *s, const real *c,
                       np_partial *out)
 {
     const np_pull *p = self->pull;
@@ -155,7 +165,6 @@ static void pull_rows(const puller *self, const np_piece *piece, const double *s
         const double w = p->w ? (double)p->w[row] : 1, dw = (double)piece->omega[i] * s[i];
         if (p->dweight)
             p->dweight[row] = np_saturate((double)p->dweight[row] + w * s[i]);
-        c[i] = np_saturate(-dw * w * w / ct);
         if (p->dd)
             p->dd[row] = c[i];
         out->extra[0] += dw * w * (1 - w) / ct;
@@ -168,8 +177,9 @@ static void pull_piece(const void *self, const np_rows *rows, np_piece *piece, n
     const np_back *back = p->pull->back;
     double s[NP_BLOCK_ROWS];
     real c[NP_BLOCK_ROWS];
-    NP_REAL(np_rows_fill)(rows, piece, NULL);
     p->k->dot(&piece->block, back->E, back->dL, back->dh, s);
+    NP_REAL(np_piece_filled)(piece);
+    slope(p->pgm, piece, p->pull->w, s, c);
     pull_rows(p, piece, s, c, out);
     if (p->pull->dpost)
         block_kernels(rows, p->k, piece->block.n, c)
@@ -194,4 +204,5 @@ static void pull(const np_pgm *pgm, const np_rows *rows, const np_pull *p)
         add_moments(pgm->d, sum, p->dpost);
 }
 
-const np_noise NP_REAL(np_student_noise) = {1, forward, bound, bound_backward, log_factor, pull};
+const np_noise NP_REAL(np_student_noise) = {1,          forward, bound, bound_backward,
+                                            log_factor, pull,    slope};

@@ -47,7 +47,7 @@ npagg_status NP_REAL(np_pgm_load)(npagg_ctx *ctx, const npagg_prior *prior, cons
         if (bad >= 0)
             return explain(ctx, field, offset + bad, bad, (double)params[offset + bad]);
     }
-    *pgm = (np_pgm){prior, prior->d, prior->k, offset, value};
+    *pgm = (np_pgm){prior, prior->d, prior->k, offset, value, np_dims_choose(ctx->cpu)};
     return NPAGG_OK;
 }
 

@@ -8,7 +8,7 @@
 #include "kernel/special.h"
 #include "kernel/tame.h"
 
-enum { BLOCK_CELLS = 4096, CHUNK_CELLS = 131072, CHUNK_ROWS_MAX = 8192 };
+enum { BLOCK_CELLS = 4096, CHUNK_CELLS = 131072, CHUNK_ROWS_MAX = 8192, NEAR_CELLS = 16384 };
 
 int64_t NP_REAL(np_rows_block)(int64_t d)
 {
@@ -26,6 +26,11 @@ int64_t NP_REAL(np_rows_chunks)(int64_t n, int64_t d)
     return np_max(1, n / rows + (n % rows != 0));
 }
 
+int NP_REAL(np_rows_are_few)(int64_t n, int64_t d)
+{
+    return NP_REAL(np_rows_chunks)(n, d) == 1 && n * d <= CHUNK_CELLS;
+}
+
 np_lane NP_REAL(np_lane_take)(np_arena *arena, int64_t d)
 {
     np_lane lane;
@@ -39,6 +44,7 @@ np_lane NP_REAL(np_lane_take)(np_arena *arena, int64_t d)
 static void gather(const np_rows *rows, int64_t *i, int64_t end, np_piece *piece)
 {
     const int64_t most = NP_REAL(np_rows_block)(rows->d);
+    real *lam = rows->kept ? rows->kept->lam + *i * rows->d : piece->lane->lam;
     int64_t n = 0;
     for (; *i < end && n < most; ++*i) {
         const real omega = rows->weight ? rows->weight[*i] : 1;
@@ -47,7 +53,17 @@ static void gather(const np_rows *rows, int64_t *i, int64_t end, np_piece *piece
         piece->row[n] = *i;
         piece->omega[n++] = omega;
     }
-    piece->block = (np_block){n, rows->d, rows->m, piece->row, piece->lane->lam};
+    const int known = rows->kept && rows->kept->full;
+    piece->block = (np_block){
+        .n = n,
+        .d = rows->d,
+        .m = rows->m,
+        .v = rows->v,
+        .row = piece->row,
+        .lam = known ? lam : NULL,
+        .store = lam,
+        .far = rows->n * rows->d > NEAR_CELLS,
+    };
 }
 
 typedef struct job {
@@ -77,23 +93,25 @@ np_partial *NP_REAL(np_rows_run)(const np_rows *rows, np_pass_fn pass, const voi
     job j = {rows, pass, self};
     const int64_t chunks = NP_REAL(np_rows_chunks)(rows->n, rows->d);
     np_parallel(rows->team, chunks, run_chunk, &j);
+    if (rows->kept)
+        rows->kept->full = 1;
     for (int64_t c = 1; c < chunks; c++)
         np_partial_merge(&rows->partial[0], &rows->partial[c], rows->d, centred);
     return &rows->partial[0];
 }
 
-void NP_REAL(np_rows_fill)(const np_rows *rows, np_piece *piece, np_range *range)
+static int vector_is_tame(const np_rows *rows, const double *x, double top)
 {
-    rows->fast->fill(&piece->block, rows->v, piece->lane->lam, range);
+    return !x || NP_REAL_BITS == 64 || rows->dims->tame(rows->d, x, top);
 }
 
 const np_kernels *NP_REAL(np_rows_kernels)(const np_rows *rows, const double *E, const double *V,
                                            const double *dL, const double *dh)
 {
-    const int tame = !rows->wild && (!E || np_tame(rows->d, E, NP_TAME_ROW)) &&
-                     (!V || np_tame(rows->d, V, NP_TAME_WIDTH)) &&
-                     (!dL || np_tame(rows->d, dL, NP_TAME_DL)) &&
-                     (!dh || np_tame(rows->d, dh, NP_TAME_WIDTH));
+    const int tame = !rows->wild && vector_is_tame(rows, E, NP_TAME_ROW) &&
+                     vector_is_tame(rows, V, NP_TAME_WIDTH) &&
+                     vector_is_tame(rows, dL, NP_TAME_DL) &&
+                     vector_is_tame(rows, dh, NP_TAME_WIDTH);
     return tame ? rows->fast : rows->ref;
 }
 

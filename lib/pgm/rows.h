@@ -11,7 +11,16 @@
 
 #include "base/ctx.h"
 #include "kernel/kernel.h"
+#include "pgm/dims.h"
 #include "pgm/partial.h"
+
+/* 1/v of all rows of a set, if it is small and passed over more than once: the first pass fills it.
+ */
+typedef struct NP_REAL(np_kept) {
+    real *lam;    /* [n,D]; NULL: not kept */
+    int32_t full; /* of the set that is being worked on */
+} NP_REAL(np_kept);
+#define np_kept NP_REAL(np_kept)
 
 /* What one worker needs for a pass. */
 typedef struct NP_REAL(np_lane) {
@@ -26,15 +35,18 @@ typedef struct NP_REAL(np_rows) {
     int32_t worker;      /* the calling worker */
     np_lane *lanes;      /* [workers] */
     np_partial *partial; /* [chunks] */
+    np_kept *kept;       /* NULL: every pass divides anew */
     const np_kernels *fast, *ref;
     int32_t wild;       /* this set's numbers want the reference kernels */
     const double *zero; /* [D] */
+    const np_dims *dims;
     int64_t n, d;
     const real *m, *v, *weight; /* [n,d], [n,d], [n] or NULL */
 } NP_REAL(np_rows);
 #define np_rows NP_REAL(np_rows)
 
-/* A block with the weights of its rows. lam is filled by np_rows_fill. */
+/* A block with the weights of its rows. Its lam is known if it was kept; otherwise the first kernel
+ * leaves it in store, and np_piece_filled says so to those that follow. */
 typedef struct NP_REAL(np_piece) {
     np_block block;
     int64_t row[NP_BLOCK_ROWS];
@@ -43,14 +55,21 @@ typedef struct NP_REAL(np_piece) {
 } NP_REAL(np_piece);
 #define np_piece NP_REAL(np_piece)
 
-/* What a pass does with a piece, whose lam is not filled yet. self is the pass's own data; sums go
- * to out. */
+static inline void NP_REAL(np_piece_filled)(np_piece *piece)
+{
+    piece->block.lam = piece->block.store;
+}
+
+/* What a pass does with a piece. self is the pass's own data; sums go to out. */
 typedef void (*NP_REAL(np_pass_fn))(const void *self, const np_rows *rows, np_piece *piece,
                                     np_partial *out);
 #define np_pass_fn NP_REAL(np_pass_fn)
 
 int64_t NP_REAL(np_rows_chunks)(int64_t n, int64_t d);
 int64_t NP_REAL(np_rows_block)(int64_t d);
+
+/* Whether n rows are few enough to keep their 1/v: one chunk, which stays in a core's cache. */
+int NP_REAL(np_rows_are_few)(int64_t n, int64_t d);
 
 /* Runs the pass over all rows; gives the merged partial, which stays valid until the next pass. */
 np_partial *NP_REAL(np_rows_run)(const np_rows *rows, np_pass_fn pass, const void *self,
@@ -59,15 +78,12 @@ np_partial *NP_REAL(np_rows_run)(const np_rows *rows, np_pass_fn pass, const voi
 /* The arrays of a lane. */
 np_lane NP_REAL(np_lane_take)(np_arena *arena, int64_t d);
 
-/* lam of the piece = 1/v. With range also looks at the numbers. */
-void NP_REAL(np_rows_fill)(const np_rows *rows, np_piece *piece, np_range *range);
-
 /* The kernels that can do this set with these vectors [D] (each may be NULL): fast, or ref where
  * float might overflow. */
 const np_kernels *NP_REAL(np_rows_kernels)(const np_rows *rows, const double *E, const double *V,
                                            const double *dL, const double *dh);
 
-/* sum_d log lam of row i of the piece. */
+/* sum_d log lam of row i of the piece, which is filled. */
 double NP_REAL(np_rows_log)(const np_piece *piece, int64_t i);
 
 /* Names the first number of the set that is not allowed, or says what overflowed; first is its

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "pgm/dims.h"
 #include "pgm/prior.h"
 
 /* A prior with its numbers, for one call. */
@@ -18,6 +19,7 @@ typedef struct np_pgm {
     const npagg_prior *prior;
     int64_t d, k, p;
     const double *value; /* [P]: parameters after their transform */
+    const np_dims *dims;
 } np_pgm;
 
 /* q(z): components, and the moments (M1). With one component E and V are its mean and var. */
@@ -36,7 +38,8 @@ struct np_znode {
     int32_t has_logw;  /* q has a "logw" */
     int32_t has_hyper; /* the update has a hyper-parameter, so one sweep is not enough */
 
-    void (*forward)(const np_pgm *pgm, double hyper, const double *L, const double *h,
+    /* known: post->logw is given, as an earlier forward with the same arguments left it. */
+    void (*forward)(const np_pgm *pgm, double hyper, const double *L, const double *h, int known,
                     np_post *post);
 
     /*
@@ -71,7 +74,8 @@ void np_dpost_clear(int64_t d, int64_t k, np_dpost *dpost);
 
 /* (M1) and (A13): fills E, V; adds the gradient of E, V in dpost to its mean, var, logw and clears
  * it. */
-void np_moments_forward(int64_t d, int64_t k, np_post *post);
-void np_moments_backward(int64_t d, int64_t k, const np_post *post, np_dpost *dpost);
+void np_moments_forward(const np_dims *dims, int64_t d, int64_t k, np_post *post);
+void np_moments_backward(const np_dims *dims, int64_t d, int64_t k, const np_post *post,
+                         np_dpost *dpost);
 
 #endif /* NP_ZNODE_H */

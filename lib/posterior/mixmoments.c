@@ -11,7 +11,7 @@ void NP_REAL(np_mixmoments_forward)(const np_posterior *op, int64_t b, np_slate 
 {
     np_post *post = &slate->q.post;
     NP_REAL(np_posterior_load)(op, op->q, b, post);
-    np_moments_forward(op->d, op->k, post);
+    np_moments_forward(&np_dims_plain, op->d, op->k, post);
     write_row(op->d, post->E, b, op->mean);
     write_row(op->d, post->V, b, op->var);
 }
@@ -21,13 +21,13 @@ void NP_REAL(np_mixmoments_backward)(const np_posterior *op, int64_t b, np_slate
 {
     np_post *post = &slate->q.post;
     NP_REAL(np_posterior_load)(op, op->q, b, post);
-    np_moments_forward(op->d, op->k, post);
+    np_moments_forward(&np_dims_plain, op->d, op->k, post);
     np_dpost_clear(op->d, op->k, &slate->dq);
     if (op->dmean)
         NP_REAL(np_widen)(op->d, op->dmean + b * op->d, slate->dq.E);
     if (op->dvar)
         NP_REAL(np_widen)(op->d, op->dvar + b * op->d, slate->dq.V);
-    np_moments_backward(op->d, op->k, post, &slate->dq);
+    np_moments_backward(&np_dims_plain, op->d, op->k, post, &slate->dq);
     if (op->k == 1)
         slate->dq.logw[0] = 0;
     NP_REAL(np_posterior_add)(op, &slate->dq, b, op->dq);

@@ -5,8 +5,12 @@
 void NP_REAL(np_adjoint_restore)(const np_set *set, int32_t t, np_post *post)
 {
     const np_run *run = set->run;
-    const double *L = np_record_sums(run->rec, set->b, t);
-    run->z->forward(&run->pgm, *np_record_hyper(run->rec, set->b, t), L, L + run->rec->d, post);
+    const double *L = np_record_sums(run->rec, set->b, t),
+                 *logw = np_record_logw(run->rec, set->b, t);
+    for (int64_t k = 0; logw && k < run->pgm.k; k++)
+        post->logw[k] = logw[k];
+    run->z->forward(&run->pgm, *np_record_hyper(run->rec, set->b, t), L, L + run->rec->d,
+                    logw != NULL, post);
 }
 
 void NP_REAL(np_adjoint_start)(const np_set *set)
@@ -14,16 +18,19 @@ void NP_REAL(np_adjoint_start)(const np_set *set)
     const np_run *run = set->run;
     np_dpost *dpost = &set->work->dpost;
     const int64_t k = run->pgm.k, kd = k * run->pgm.d;
-    np_dpost_clear(run->pgm.d, k, dpost);
-    if (!run->dq)
+    if (!run->dq) {
+        np_dpost_clear(run->pgm.d, k, dpost);
         return;
+    }
     const real *dq = run->dq + set->b * npagg_prior_posterior_count(run->pgm.prior);
     for (int64_t j = 0; j < kd; j++) {
         dpost->mean[j] = (double)dq[j];
         dpost->var[j] = (double)dq[kd + j];
     }
-    for (int64_t c = 0; run->z->has_logw && c < k; c++)
-        dpost->logw[c] = (double)dq[2 * kd + c];
+    for (int64_t c = 0; c < k; c++)
+        dpost->logw[c] = run->z->has_logw ? (double)dq[2 * kd + c] : 0;
+    memset(dpost->E, 0, (size_t)run->pgm.d * sizeof(double));
+    memset(dpost->V, 0, (size_t)run->pgm.d * sizeof(double));
 }
 
 static double set_dlogz(const np_set *set)
@@ -63,7 +70,8 @@ static double z_backward(np_set *set, int32_t t, const np_post *post, np_back *b
     const int64_t d = run->pgm.d;
     const double *L = np_record_sums(run->rec, set->b, t);
     double dhyper;
-    np_moments_backward(d, run->pgm.k, post, &set->work->dpost);
+    if (run->iterated)
+        np_moments_backward(run->pgm.dims, d, run->pgm.k, post, &set->work->dpost);
     run->z->backward(&run->pgm, *np_record_hyper(run->rec, set->b, t), L, L + d, post,
                      &set->work->dpost, back->dL, back->dh, &dhyper, grad);
     memcpy(back->E, post->E, (size_t)d * sizeof(double));
@@ -85,7 +93,8 @@ void NP_REAL(np_adjoint_sweep)(np_set *set, int32_t t, const np_post *post, cons
         .dweight = trail->dweight,
         .grad = trail->grad,
     };
-    np_dpost_clear(run->pgm.d, run->pgm.k, dpost);
+    if (trail->before)
+        np_dpost_clear(run->pgm.d, run->pgm.k, dpost);
     run->noise->pull(&run->pgm, &set->rows, &pull);
     if (trail->before && run->z->has_hyper)
         run->z->hyper_backward(&run->pgm, trail->before, dhyper, dpost, trail->grad);
@@ -125,6 +134,9 @@ static void push(np_set *set, int64_t n)
         .back = work->back,
         .w = work->w,
         .dd = work->dd,
+        .pgm = &run->pgm,
+        .slope =
+            run->noise->has_weights && !NP_REAL(np_set_keeps_dd)(run, set->b) ? run->noise : NULL,
         .g = set_dlogz(set),
         .dm = run->dm ? run->dm + at : NULL,
         .dv = run->dv ? run->dv + at : NULL,
@@ -149,7 +161,7 @@ static void go_back(np_set *set, int32_t steps)
         const np_trail trail = {
             .back = &work->back[i],
             .before = t > 1 ? before : NULL,
-            .dd = t > 1 ? work->dd[i + 1] : NULL,
+            .dd = t > 1 && NP_REAL(np_set_keeps_dd)(run, set->b) ? work->dd[i + 1] : NULL,
             .dweight = set_dweight(set),
             .grad = set->grad,
             .drop = end,
@@ -176,7 +188,7 @@ static void start(np_set *set, int through)
     const int32_t t = set->run->rec->iters[set->b];
     NP_REAL(np_adjoint_restore)(set, t, &work->post[0]);
     NP_REAL(np_adjoint_start)(set);
-    memset(work->dd[0], 0, (size_t)set->rows.n * sizeof(real));
+    work->dd[0] = set->run->dlogz ? work->dd_bound : NULL;
     if (set->run->dlogz)
         bound_backward(set, t, &work->post[0], through, work->dd[0]);
 }

@@ -9,7 +9,8 @@ np_run NP_REAL(np_run_begin)(npagg_ctx *ctx, const npagg_prior *prior, const npa
 {
     np_run run = {
         .ctx = ctx,
-        .pgm = {prior, prior->d, prior->k, npagg_prior_param_count(prior), NULL},
+        .pgm = {prior, prior->d, prior->k, npagg_prior_param_count(prior), NULL,
+                np_dims_choose(ctx->cpu)},
         .z = prior->z,
         .noise = NP_REAL(np_noises)[prior->noise],
         .vmp = np_vmp_settings(vmp),
@@ -53,6 +54,7 @@ np_record NP_REAL(np_run_record)(const np_run *run, int64_t n, int evidence, int
                  : unroll ? sweeps
                           : (int32_t)np_min(sweeps, 2),
         .trace_room = evidence && keep ? trace_room(run) : 0,
+        .logw_slots = run->z->has_logw && keep ? run->pgm.k : 0,
         .real_size = sizeof(real),
     };
     if (run->noise->has_weights)

@@ -43,6 +43,7 @@ static np_partial *first_sums(const np_set *set)
         return NP_REAL(np_factors_sums)(&rest, needed_evidence(run));
     const int64_t known = run->base->ends[set->b] - run->base->offsets[set->b];
     rest.n -= known;
+    rest.kept = NULL;
     rest.m = rest.m ? rest.m + known * rest.d : NULL;
     rest.v = rest.v ? rest.v + known * rest.d : NULL;
     rest.weight = rest.weight ? rest.weight + known : NULL;
@@ -121,28 +122,24 @@ static void finish_sweep(np_set *set, int32_t t, int last, const np_post *post)
             run->z->has_hyper ? run->z->hyper_forward(&run->pgm, post) : 1;
 }
 
-static int all_finite(int64_t n, const double *x)
-{
-    int finite = 1;
-    for (int64_t i = 0; i < n; i++)
-        finite &= isfinite(x[i]) != 0;
-    return finite;
-}
-
 /* q of the set, in the prior's layout. */
 static void write_q(const np_set *set, const np_post *post)
 {
     const np_run *run = set->run;
     const int64_t k = run->pgm.k, kd = k * run->pgm.d;
+    const np_kernels *kernels = set->rows.fast;
     real *q = run->q + set->b * npagg_prior_posterior_count(run->pgm.prior);
-    for (int64_t j = 0; j < kd; j++) {
-        q[j] = np_saturate(post->mean[j]);
-        q[kd + j] = np_saturate(post->var[j]);
-    }
-    for (int64_t c = 0; run->z->has_logw && c < k; c++)
-        q[2 * kd + c] = np_saturate(post->logw[c]);
-    run->rec->bad[set->b] |=
-        !all_finite(kd, post->mean) || !all_finite(kd, post->var) || !all_finite(k, post->logw);
+    int finite = kernels->narrow(kd, post->mean, q) & kernels->narrow(kd, post->var, q + kd);
+    if (run->z->has_logw)
+        finite &= kernels->narrow(k, post->logw, q + 2 * kd);
+    run->rec->bad[set->b] |= !finite;
+}
+
+static void keep_logw(const np_set *set, int32_t t, const np_post *post)
+{
+    double *logw = np_record_logw(set->run->rec, set->b, t);
+    for (int64_t k = 0; logw && k < set->run->pgm.k; k++)
+        logw[k] = post->logw[k];
 }
 
 void NP_REAL(np_forward_set)(np_set *set)
@@ -153,7 +150,9 @@ void NP_REAL(np_forward_set)(np_set *set)
         return;
     for (int32_t t = 1;; t++) {
         const double *L = np_record_sums(run->rec, set->b, t);
-        run->z->forward(&run->pgm, *np_record_hyper(run->rec, set->b, t), L, L + run->rec->d, now);
+        run->z->forward(&run->pgm, *np_record_hyper(run->rec, set->b, t), L, L + run->rec->d, 0,
+                        now);
+        keep_logw(set, t, now);
         const int last = settle(set, t, now, before);
         finish_sweep(set, t, last, now);
         if (last) {

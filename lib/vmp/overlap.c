@@ -27,8 +27,9 @@ static void measure_piece(const void *self, const np_rows *rows, np_piece *piece
 {
     const measure *s = self;
     double q[NP_BLOCK_ROWS];
-    NP_REAL(np_rows_fill)(rows, piece, NULL);
+    (void)rows;
     s->k->quad(&piece->block, s->post->E, s->post->V, q);
+    NP_REAL(np_piece_filled)(piece);
     for (int64_t i = 0; i < piece->block.n; i++) {
         out->quad += q[i];
         out->logs += NP_REAL(np_rows_log)(piece, i);
@@ -57,7 +58,7 @@ static void spread_piece(const void *self, const np_rows *rows, np_piece *piece,
     real c[NP_BLOCK_ROWS];
     for (int64_t i = 0; i < piece->block.n; i++)
         c[i] = s->g;
-    NP_REAL(np_rows_fill)(rows, piece, NULL);
+    (void)rows;
     s->k->sums(&piece->block, c, s->post->E, out->L, out->h);
 }
 
@@ -83,9 +84,18 @@ static void push_rows(np_set *set, const np_post *post, real g)
     memcpy(back->E, post->E, (size_t)d * sizeof(double));
     memcpy(back->V, post->V, (size_t)d * sizeof(double));
     for (int64_t i = 0; i < set->rows.n; i++)
-        work->dd[0][i] = -g;
+        work->dd_bound[i] = -g;
+    work->dd[0] = work->dd_bound;
     work->w[0] = NULL;
-    const np_push push = {1, back, work->w, work->dd, (double)g, run->dm + at, run->dv + at};
+    const np_push push = {
+        .n = 1,
+        .back = back,
+        .w = work->w,
+        .dd = work->dd,
+        .g = (double)g,
+        .dm = run->dm + at,
+        .dv = run->dv + at,
+    };
     NP_REAL(np_factors_push)(&set->rows, &push);
 }
 

@@ -14,6 +14,7 @@ np_record *np_record_take(np_arena *arena, const np_record *shape)
     r.stats = NP_TAKE(arena, r.n_sets, np_partial);
     r.hyper = NP_TAKE2(arena, r.n_sets, r.slots, double);
     r.sums = np_arena_take(arena, r.n_sets, r.slots, 2 * (size_t)r.d * sizeof(double));
+    r.logw = np_arena_take(arena, r.n_sets, r.slots, (size_t)r.logw_slots * sizeof(double));
     r.trace = NP_TAKE2(arena, r.n_sets, r.trace_room, double);
     r.bound = NP_TAKE(arena, r.n_sets, double);
     r.w = np_arena_take(arena, r.n, r.weight_slots, r.real_size);
@@ -30,6 +31,11 @@ static int64_t slot(const np_record *rec, int64_t b, int32_t t)
 double *np_record_sums(const np_record *rec, int64_t b, int32_t t)
 {
     return rec->sums + slot(rec, b, t) * 2 * rec->d;
+}
+
+double *np_record_logw(const np_record *rec, int64_t b, int32_t t)
+{
+    return rec->logw_slots > 0 ? rec->logw + slot(rec, b, t) * rec->logw_slots : NULL;
 }
 
 double *np_record_hyper(const np_record *rec, int64_t b, int32_t t)

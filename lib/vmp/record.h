@@ -24,6 +24,7 @@ typedef struct np_record {
     double tol;
     int32_t slots;        /* sweeps that are kept */
     int32_t weight_slots; /* those of w: 0 if all weights are 1 */
+    int64_t logw_slots;   /* log weights of a mixture per sweep: K, or 0 */
     int64_t trace_room;   /* bounds per set */
     size_t real_size;
     int32_t implicit_done; /* grad_iters is filled */
@@ -37,6 +38,7 @@ typedef struct np_record {
     np_partial *stats;   /* [B]: scalars only */
     double *hyper;       /* [B,slots]: what entered the sweep */
     double *sums;        /* [B,slots,2,D] */
+    double *logw;        /* [B,slots,K]: they cost logarithms, so they are not computed again */
     double *trace;       /* [B,trace_room]: the first bounds of each set */
     double *bound;       /* [B]: the last one */
     void *w;             /* [weight_slots,N] real */
@@ -47,6 +49,7 @@ np_record *np_record_take(np_arena *arena, const np_record *shape);
 
 /* L of sweep t = 1.. of set b; h is D further on. */
 double *np_record_sums(const np_record *rec, int64_t b, int32_t t);
+double *np_record_logw(const np_record *rec, int64_t b, int32_t t); /* [K], or NULL */
 double *np_record_hyper(const np_record *rec, int64_t b, int32_t t);
 
 #endif /* NP_RECORD_H */

@@ -5,7 +5,7 @@
 
 /* From so many chunks on a set is worked on by everybody. Fixed, so that sums over sets have a
  * fixed order. */
-enum { LARGE_CHUNKS = 8, MAX_GROUPS = 64 };
+enum { LARGE_CHUNKS = 8, MAX_GROUPS = 64, LITTLE_CELLS = 16384, DD_ROWS = 1 << 18 };
 
 static int64_t set_size(const np_run *run, int64_t b)
 {
@@ -15,6 +15,11 @@ static int64_t set_size(const np_run *run, int64_t b)
 static int is_large(const np_run *run, int64_t b)
 {
     return NP_REAL(np_rows_chunks)(set_size(run, b), run->pgm.d) >= LARGE_CHUNKS;
+}
+
+int NP_REAL(np_set_keeps_dd)(const np_run *run, int64_t b)
+{
+    return set_size(run, b) <= DD_ROWS;
 }
 
 real *NP_REAL(np_set_weights)(const np_set *set, int32_t t)
@@ -30,6 +35,14 @@ int NP_REAL(np_set_is_kept)(const np_run *run, int64_t b)
     return run->rec->iters[b] <= np_min(2, run->rec->slots);
 }
 
+/* Where the set's 1/v are kept from pass to pass, if they are. */
+static np_kept *open_kept(const np_run *run, int64_t b, int32_t worker)
+{
+    np_kept *kept = &run->work[worker].kept;
+    kept->full = 0;
+    return kept->lam && NP_REAL(np_rows_are_few)(set_size(run, b), run->pgm.d) ? kept : NULL;
+}
+
 static np_set open_set(const np_run *run, int64_t b, int32_t worker, npagg_ctx *team, double *grad)
 {
     const int64_t first = run->offsets[b], d = run->pgm.d;
@@ -38,10 +51,12 @@ static np_set open_set(const np_run *run, int64_t b, int32_t worker, npagg_ctx *
         .worker = worker,
         .lanes = run->lanes,
         .partial = run->work[worker].partial,
+        .kept = open_kept(run, b, worker),
         .fast = NP_REAL(np_kernels_choose)(run->ctx->cpu),
         .ref = &NP_REAL(np_kernels_ref),
         .wild = run->rec->wild[b],
         .zero = run->zero,
+        .dims = run->pgm.dims,
         .n = set_size(run, b),
         .d = d,
         .m = run->m ? run->m + first * d : NULL,
@@ -84,16 +99,30 @@ static void run_group(void *arg, int64_t group, int32_t worker)
     }
 }
 
+/* Whether the batch is done before another worker would have woken up. */
+static int is_little(const np_run *run)
+{
+    const int64_t rows = run->n_sets > 0 ? run->ends[run->n_sets - 1] : 0;
+    const double vectors = (double)rows + (double)run->n_sets * (double)run->pgm.k;
+    return vectors * (double)run->pgm.d * (double)run->vmp.max_iters < LITTLE_CELLS;
+}
+
+/* Whose threads share the work; NULL: nobody's. */
+static npagg_ctx *find_team(const np_run *run)
+{
+    return run->workers > 1 ? run->ctx : NULL;
+}
+
 void NP_REAL(np_run_alone)(const np_run *run, int64_t b, np_set_fn fn)
 {
-    np_set set = open_set(run, b, 0, run->ctx, run->grad_alone);
+    np_set set = open_set(run, b, 0, find_team(run), run->grad_alone);
     fn(&set);
 }
 
 void NP_REAL(np_run_sets)(const np_run *run, np_set_fn fn)
 {
     job j = {run, fn};
-    np_parallel(run->ctx, run->groups, run_group, &j);
+    np_parallel(find_team(run), run->groups, run_group, &j);
     for (int64_t b = 0; b < run->n_sets; b++)
         if (is_large(run, b))
             NP_REAL(np_run_alone)(run, b, fn);
@@ -106,14 +135,26 @@ static int64_t count_groups(const np_run *run)
     return np_min(np_max(1, run->n_sets), most);
 }
 
-/* Rows of the largest set; of those that one worker does alone if not all. */
-static int64_t most_rows(const np_run *run, int all)
+/* Rows of the largest set. */
+typedef struct most_rows {
+    int64_t all, small; /* of all sets; of those that one worker does alone */
+    int64_t few, dd;    /* whose 1/v are kept; whose dd are */
+} most_rows;
+
+static most_rows find_most_rows(const np_run *run)
 {
-    int64_t n = 0;
-    for (int64_t b = 0; b < run->n_sets; b++)
-        if (all || !is_large(run, b))
-            n = np_max(n, set_size(run, b));
-    return n;
+    most_rows most = {0};
+    for (int64_t b = 0; b < run->n_sets; b++) {
+        const int64_t n = set_size(run, b);
+        most.all = np_max(most.all, n);
+        if (!is_large(run, b))
+            most.small = np_max(most.small, n);
+        if (NP_REAL(np_set_keeps_dd)(run, b))
+            most.dd = np_max(most.dd, n);
+        if (run->noise->has_weights && NP_REAL(np_rows_are_few)(n, run->pgm.d))
+            most.few = np_max(most.few, n);
+    }
+    return most;
 }
 
 static void take_backs(np_arena *arena, np_work *work, int64_t d, int64_t slots)
@@ -128,16 +169,18 @@ static void take_backs(np_arena *arena, np_work *work, int64_t d, int64_t slots)
 }
 
 static void take_backward(np_arena *arena, np_work *work, const np_run *run, int64_t rows,
-                          int64_t slots)
+                          int64_t dd_rows, int64_t slots)
 {
     const int64_t d = run->pgm.d;
     work->dpost = np_dpost_take(arena, d, run->pgm.k);
     take_backs(arena, work, d, slots);
     work->w = NP_TAKE(arena, slots, real *);
     work->dd = NP_TAKE(arena, slots, real *);
-    work->dd_rows = NP_TAKE2(arena, slots, rows, real);
+    work->dd_rows = NP_TAKE2(arena, slots, dd_rows, real);
     for (int64_t t = 0; work->dd && t < slots; t++)
-        work->dd[t] = work->dd_rows + t * rows;
+        work->dd[t] = work->dd_rows + t * dd_rows;
+    if (run->dlogz || run->user)
+        work->dd_bound = NP_TAKE(arena, rows, real);
 }
 
 static np_partial *take_partials(np_arena *arena, int64_t chunks, int64_t d)
@@ -151,16 +194,18 @@ static np_partial *take_partials(np_arena *arena, int64_t chunks, int64_t d)
     return partial;
 }
 
-static np_work take_work(np_arena *arena, const np_run *run, int64_t rows, np_purpose purpose,
-                         int64_t slots)
+static np_work take_work(np_arena *arena, const np_run *run, int64_t rows, const most_rows *most,
+                         np_purpose purpose, int64_t slots)
 {
     np_work work = {0};
     const int64_t d = run->pgm.d, chunks = NP_REAL(np_rows_chunks)(rows, d);
     work.partial = take_partials(arena, chunks, d);
+    if (most->few > 0)
+        work.kept.lam = NP_TAKE2(arena, most->few, d, real);
     work.post[0] = np_post_take(arena, d, run->pgm.k);
     work.post[1] = np_post_take(arena, d, run->pgm.k);
     if (purpose != NP_FORWARD)
-        take_backward(arena, &work, run, rows, slots);
+        take_backward(arena, &work, run, rows, np_min(rows, most->dd), slots);
     if (purpose == NP_IMPLICIT) {
         work.krylov = np_krylov_take(arena, 2 * d);
         work.start = NP_TAKE2(arena, 2, d, double);
@@ -171,16 +216,18 @@ static np_work take_work(np_arena *arena, const np_run *run, int64_t rows, np_pu
 
 void NP_REAL(np_run_take)(np_arena *arena, np_run *run, np_purpose purpose, int32_t slots)
 {
-    const int32_t workers = np_threads(run->ctx);
-    const int64_t most = most_rows(run, 1), most_small = most_rows(run, 0);
+    if (run->workers == 0)
+        run->workers = is_little(run) ? 1 : np_threads(run->ctx);
+    const most_rows most = find_most_rows(run);
     double *zero = NP_TAKE(arena, run->pgm.d, double);
     run->groups = count_groups(run);
     run->zero = zero;
-    run->lanes = NP_TAKE(arena, workers, np_lane);
-    run->work = NP_TAKE(arena, workers, np_work);
-    for (int32_t i = 0; i < workers; i++) {
+    run->lanes = NP_TAKE(arena, run->workers, np_lane);
+    run->work = NP_TAKE(arena, run->workers, np_work);
+    for (int32_t i = 0; i < run->workers; i++) {
         const np_lane lane = NP_REAL(np_lane_take)(arena, run->pgm.d);
-        const np_work work = take_work(arena, run, i == 0 ? most : most_small, purpose, slots);
+        const np_work work =
+            take_work(arena, run, i == 0 ? most.all : most.small, &most, purpose, slots);
         if (run->work) {
             run->lanes[i] = lane;
             run->work[i] = work;

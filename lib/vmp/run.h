@@ -16,12 +16,14 @@
 /* Arrays of one worker, reused from set to set. */
 typedef struct NP_REAL(np_work) {
     np_partial *partial; /* [chunks] */
+    np_kept kept;        /* 1/v of a small set that has many sweeps */
     np_post post[2];     /* of two sweeps in succession */
     /* backward only */
     np_dpost dpost;
     np_back *back;            /* [slots] */
     real **w, **dd;           /* [slots]: as np_push wants them */
-    real *dd_rows;            /* [slots, rows] */
+    real *dd_bound;           /* [rows]: of the bound; NULL if nobody asks for its gradient */
+    real *dd_rows;            /* [slots, rows of sets that keep dd] */
     np_krylov krylov;         /* implicit only, with: */
     double *start, *solution; /* [2D] */
 } NP_REAL(np_work);
@@ -53,6 +55,7 @@ typedef struct NP_REAL(np_run) {
     double *adjoint;    /* [B,2,D]: implicit only, the adjoint of E and V */
 
     /* workers */
+    int32_t workers; /* 0: not settled yet */
     int64_t groups;
     const double *zero; /* [D] */
     np_lane *lanes;     /* [workers] */
@@ -82,6 +85,10 @@ void NP_REAL(np_run_sets)(const np_run *run, np_set_fn fn);
 
 /* fn for one set with all workers on its chunks; it adds to grad_alone. */
 void NP_REAL(np_run_alone)(const np_run *run, int64_t b, np_set_fn fn);
+
+/* Whether backward keeps dd of all sweeps; of sets with very many rows it would be as much memory as
+ * their weights, and is computed again. */
+int NP_REAL(np_set_keeps_dd)(const np_run *run, int64_t b);
 
 /* The group whose gradient set b adds to; the large sets' is the one after the last. */
 int64_t NP_REAL(np_run_group)(const np_run *run, int64_t b);

@@ -3,6 +3,7 @@
 #include "disturbed.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernel/kernel.h"
@@ -36,9 +37,15 @@ static const double *row_m(const np_block *k, int64_t i)
     return k->m + k->row[i] * k->d;
 }
 
-static void fill(const np_block *k, const double *v, double *lam, np_range *range)
+/* 1/v, left where it is wanted if it was not known. */
+static double lam_of(const np_block *k, int64_t i, int64_t j)
 {
-    np_kernels_ref_f64.fill(k, v, lam, range);
+    if (k->lam)
+        return k->lam[i * k->d + j];
+    const double lam = 1 / k->v[k->row[i] * k->d + j];
+    if (k->store)
+        k->store[i * k->d + j] = lam;
+    return lam;
 }
 
 static void sums(const np_block *k, const double *c, const double *centre, double *L, double *h)
@@ -46,7 +53,7 @@ static void sums(const np_block *k, const double *c, const double *centre, doubl
     for (int64_t j = 0; j < k->d; j++) {
         double sum_L = 0, sum_h = 0, size_L = 0, size_h = 0;
         for (int64_t i = 0; i < k->n; i++) {
-            const double x = disturb(c[i]) * k->lam[i * k->d + j];
+            const double x = disturb(c[i]) * lam_of(k, i, j);
             const double y = x * (row_m(k, i)[j] - disturb(centre[j]));
             sum_L += x;
             sum_h += y;
@@ -58,13 +65,36 @@ static void sums(const np_block *k, const double *c, const double *centre, doubl
     }
 }
 
+/* As sums, about the block's first row; what it sees is undisturbed. */
+static void first(const np_block *k, const double *c, np_range *range, double *L, double *h)
+{
+    double *nowhere = calloc(2 * (size_t)k->d, sizeof *nowhere);
+    np_kernels_ref_f64.first(k, c, range, nowhere, nowhere + k->d);
+    free(nowhere);
+    for (int64_t j = 0; j < k->d; j++) {
+        const double about = row_m(k, 0)[j];
+        double sum_L = 0, sum_h = 0, size_L = 0, size_h = 0;
+        for (int64_t i = 0; i < k->n; i++) {
+            const double x = disturb(c[i]) / k->v[k->row[i] * k->d + j];
+            const double y = x * (row_m(k, i)[j] - about);
+            sum_L += x;
+            sum_h += y;
+            size_L += fabs(x);
+            size_h += fabs(y);
+        }
+        sum_L = disturb_sum(sum_L, size_L);
+        L[j] += sum_L;
+        h[j] += disturb_sum(sum_h, size_h) + about * sum_L;
+    }
+}
+
 static void quad(const np_block *k, const double *E, const double *V, double *q)
 {
     for (int64_t i = 0; i < k->n; i++) {
         double sum = 0;
         for (int64_t j = 0; j < k->d; j++) {
             const double x = row_m(k, i)[j] - disturb(E[j]);
-            sum += k->lam[i * k->d + j] * (x * x + disturb(V[j]));
+            sum += lam_of(k, i, j) * (x * x + disturb(V[j]));
         }
         q[i] = disturb(sum);
     }
@@ -75,7 +105,7 @@ static void dot(const np_block *k, const double *E, const double *dL, const doub
     for (int64_t i = 0; i < k->n; i++) {
         double sum = 0, size = 0;
         for (int64_t j = 0; j < k->d; j++) {
-            const double x = row_m(k, i)[j] - disturb(E[j]), lam = k->lam[i * k->d + j];
+            const double x = row_m(k, i)[j] - disturb(E[j]), lam = lam_of(k, i, j);
             sum += lam * (disturb(dL[j]) + disturb(dh[j]) * x);
             size += lam * (fabs(dL[j]) + fabs(dh[j] * x));
         }
@@ -90,7 +120,7 @@ typedef struct {
 
 static void add_term(const np_term *t, int64_t i, int64_t j, double m, pushed *p)
 {
-    const double a = disturb(t->a[i]), b = disturb(t->b[i]), x = m - disturb(t->E[j]);
+    const double a = disturb(t->a[i]), b = t->b ? disturb(t->b[i]) : 0, x = m - disturb(t->E[j]);
     const double dL = disturb(t->dL[j]), dh = disturb(t->dh[j]), V = disturb(t->V[j]);
     p->m += a * dh + b * x;
     p->lam += a * (dL + dh * x) + 0.5 * b * (x * x + V);
@@ -104,7 +134,7 @@ static void push(const np_block *k, int64_t n_terms, const np_term *terms, const
     for (int64_t i = 0; i < k->n; i++)
         for (int64_t j = 0; j < k->d; j++) {
             const int64_t at = k->row[i] * k->d + j;
-            const double lam = k->lam[i * k->d + j];
+            const double lam = lam_of(k, i, j);
             pushed p = {0};
             for (int64_t t = 0; t < n_terms; t++)
                 add_term(&terms[t], i, j, k->m[at], &p);
@@ -115,7 +145,12 @@ static void push(const np_block *k, int64_t n_terms, const np_term *terms, const
         }
 }
 
-static const np_kernels disturbed_kernels = {fill, sums, quad, dot, push};
+static int narrow(int64_t n, const double *x, double *out)
+{
+    return np_kernels_ref_f64.narrow(n, x, out);
+}
+
+static const np_kernels disturbed_kernels = {first, sums, quad, dot, push, narrow};
 
 void disturbed_begin(uint64_t with)
 {

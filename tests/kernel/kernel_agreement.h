@@ -7,31 +7,96 @@
 
 #include "kernel_bench.h"
 
-/* --- fill --- */
+/* --- sums --- */
 
-static void check_fill(bench *k)
+/* 1/v to the bit, where it was to be left. */
+static void expect_stored(const bench *k)
 {
-    const int64_t n = k->block.n, d = k->block.d;
-    real *lam = new_reals(n * d), *same = new_reals(n * d);
-    np_range range = {INFINITY, 0, 0, 0};
-    k->block.lam = NULL;
-    k->variant->table->fill(&k->block, k->v, lam, &range);
-    k->variant->table->fill(&k->block, k->v, same, NULL);
-    check_same_bits(n * d * (int64_t)sizeof(real), k->lam, lam, k->name, __LINE__);
-    check_same_bits(n * d * (int64_t)sizeof(real), k->lam, same, k->name, __LINE__);
-    TEST_ASSERT_EQUAL_INT32_MESSAGE(0, range.bad, k->name);
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < d; j++) {
-            TEST_ASSERT_TRUE_MESSAGE(fabs(m_of(k, i, j)) <= range.m_max, k->name);
-            TEST_ASSERT_TRUE_MESSAGE(1 / lam_of(k, i, j) >= range.v_min * (1 - 1e-6), k->name);
-            TEST_ASSERT_TRUE_MESSAGE(1 / lam_of(k, i, j) <= range.v_max * (1 + 1e-6), k->name);
+    if (k->stored)
+        check_same_bits(k->block.n * k->block.d * (int64_t)sizeof(real), k->lam, k->stored, k->name,
+                        __LINE__);
+}
+
+/* h is wanted about e; `about` is what the rows were compared with. */
+static void expect_sums(const bench *k, int64_t j, double about, double e, double L0, double h0,
+                        double L, double h)
+{
+    const double roundings = (double)k->block.n + 8;
+    long double want_L = L0, want_h = h0;
+    double size_L = fabs(L0), size_h = fabs(h0);
+    for (int64_t i = 0; i < k->block.n; i++) {
+        const long double x = (long double)k->c[i] * lam_of(k, i, j), m = m_of(k, i, j);
+        want_L += x;
+        want_h += x * (m - e);
+        size_L += (double)fabsl(x);
+        size_h += (double)(fabsl(x) * (fabsl(m) + fabs(about)));
+    }
+    expect(k, "L", j, want_L, L, roundings * k->variant->unit * size_L);
+    expect(k, "h", j, want_h, h, roundings * k->variant->unit * size_h);
+}
+
+static void check_sums(bench *k)
+{
+    const int64_t d = k->block.d;
+    const double *L0 = draw_doubles(d, 0), *h0 = draw_doubles(d, 0);
+    double *L = new_doubles(d), *h = new_doubles(d);
+    memcpy(L, L0, (size_t)d * sizeof *L);
+    memcpy(h, h0, (size_t)d * sizeof *h);
+    k->variant->table->sums(&k->block, k->c, k->terms[0].E, L, h);
+    for (int64_t j = 0; j < d; j++)
+        expect_sums(k, j, k->terms[0].E[j], k->terms[0].E[j], L0[j], h0[j], L[j], h[j]);
+    expect_stored(k);
+}
+
+/* --- first --- */
+
+static void expect_range(const bench *k, const np_range *range)
+{
+    TEST_ASSERT_EQUAL_INT32_MESSAGE(0, range->bad, k->name);
+    for (int64_t i = 0; i < k->block.n; i++)
+        for (int64_t j = 0; j < k->block.d; j++) {
+            TEST_ASSERT_TRUE_MESSAGE(fabs(m_of(k, i, j)) <= range->m_max, k->name);
+            TEST_ASSERT_TRUE_MESSAGE(1 / lam_of(k, i, j) >= range->v_min * (1 - 1e-6), k->name);
+            TEST_ASSERT_TRUE_MESSAGE(1 / lam_of(k, i, j) <= range->v_max * (1 + 1e-6), k->name);
         }
 }
 
-static int32_t fill_says_bad(bench *k)
+static void check_first(bench *k)
 {
+    const int64_t d = k->block.d;
+    const double *L0 = draw_doubles(d, 0), *h0 = draw_doubles(d, 0);
+    double *L = new_doubles(d), *h = new_doubles(d);
     np_range range = {INFINITY, 0, 0, 0};
-    k->variant->table->fill(&k->block, k->v, k->lam, &range);
+    memcpy(L, L0, (size_t)d * sizeof *L);
+    memcpy(h, h0, (size_t)d * sizeof *h);
+    k->variant->table->first(&k->block, k->c, &range, L, h);
+    for (int64_t j = 0; j < d; j++)
+        expect_sums(k, j, k->block.n > 0 ? m_of(k, 0, j) : 0, 0, L0[j], h0[j], L[j], h[j]);
+    expect_range(k, &range);
+    expect_stored(k);
+}
+
+/* Rows that are alike give their own m to the last bit of a sum in double. */
+static void check_first_of_equal_rows(bench *k)
+{
+    const int64_t d = k->block.d;
+    double *L = new_doubles(d), *h = new_doubles(d);
+    np_range range = {INFINITY, 0, 0, 0};
+    memset(L, 0, (size_t)d * sizeof *L);
+    memset(h, 0, (size_t)d * sizeof *h);
+    for (int64_t i = 1; i < k->block.n; i++)
+        memcpy(k->m + k->block.row[i] * d, k->m + k->block.row[0] * d, (size_t)d * sizeof(real));
+    k->variant->table->first(&k->block, k->c, &range, L, h);
+    for (int64_t j = 0; j < d && k->block.n > 0; j++)
+        expect(k, "h", j, (long double)m_of(k, 0, j) * L[j], h[j],
+               2 * 0x1p-53 * fabs(m_of(k, 0, j) * L[j]));
+}
+
+static int32_t first_says_bad(bench *k)
+{
+    static double L[1025], h[1025];
+    np_range range = {INFINITY, 0, 0, 0};
+    k->variant->table->first(&k->block, k->c, &range, L, h);
     return range.bad;
 }
 
@@ -47,46 +112,16 @@ static void check_bad(bench *k)
         real v = k->v[at], m = k->m[at];
         for (int b = 0; b < 6; b++) {
             k->v[at] = bad_v[b];
-            TEST_ASSERT_EQUAL_INT32_MESSAGE(1, fill_says_bad(k), k->name);
+            TEST_ASSERT_EQUAL_INT32_MESSAGE(1, first_says_bad(k), k->name);
         }
         k->v[at] = v;
         for (int b = 0; b < 3; b++) {
             k->m[at] = bad_m[b];
-            TEST_ASSERT_EQUAL_INT32_MESSAGE(1, fill_says_bad(k), k->name);
+            TEST_ASSERT_EQUAL_INT32_MESSAGE(1, first_says_bad(k), k->name);
         }
         k->m[at] = m;
     }
-    TEST_ASSERT_EQUAL_INT32_MESSAGE(0, fill_says_bad(k), k->name);
-}
-
-/* --- sums --- */
-
-static void expect_sums(const bench *k, int64_t j, double L0, double h0, double L, double h)
-{
-    const double roundings = (double)k->block.n + 8, e = k->terms[0].E[j];
-    long double want_L = L0, want_h = h0;
-    double size_L = fabs(L0), size_h = fabs(h0);
-    for (int64_t i = 0; i < k->block.n; i++) {
-        const long double x = (long double)k->c[i] * lam_of(k, i, j), m = m_of(k, i, j);
-        want_L += x;
-        want_h += x * (m - e);
-        size_L += (double)fabsl(x);
-        size_h += (double)(fabsl(x) * (fabsl(m) + fabs(e)));
-    }
-    expect(k, "L", j, want_L, L, roundings * k->variant->unit * size_L);
-    expect(k, "h", j, want_h, h, roundings * k->variant->unit * size_h);
-}
-
-static void check_sums(bench *k)
-{
-    const int64_t d = k->block.d;
-    const double *L0 = draw_doubles(d, 0), *h0 = draw_doubles(d, 0);
-    double *L = new_doubles(d), *h = new_doubles(d);
-    memcpy(L, L0, (size_t)d * sizeof *L);
-    memcpy(h, h0, (size_t)d * sizeof *h);
-    k->variant->table->sums(&k->block, k->c, k->terms[0].E, L, h);
-    for (int64_t j = 0; j < d; j++)
-        expect_sums(k, j, L0[j], h0[j], L[j], h[j]);
+    TEST_ASSERT_EQUAL_INT32_MESSAGE(0, first_says_bad(k), k->name);
 }
 
 /* --- quad, dot --- */
@@ -96,6 +131,7 @@ static void check_quad(bench *k)
     const double *E = k->terms[0].E, *V = k->terms[0].V;
     double *q = new_doubles(k->block.n);
     k->variant->table->quad(&k->block, E, V, q);
+    expect_stored(k);
     for (int64_t i = 0; i < k->block.n; i++) {
         long double want = 0;
         double size = 0;
@@ -114,6 +150,7 @@ static void check_dot(bench *k)
     const np_term *t = &k->terms[0];
     double *s = new_doubles(k->block.n);
     k->variant->table->dot(&k->block, t->E, t->dL, t->dh, s);
+    expect_stored(k);
     for (int64_t i = 0; i < k->block.n; i++) {
         long double want = 0;
         double size = 0;
@@ -141,7 +178,8 @@ static push_entry define_push(const bench *k, int64_t n_terms, int64_t i, int64_
     double size_m = 0, size_l = 0;
     for (int64_t t = 0; t < n_terms; t++) {
         const np_term *u = &k->terms[t];
-        const double a = (double)u->a[i], b = (double)u->b[i], reach = fabs(m) + fabs(u->E[j]);
+        const double a = (double)u->a[i], b = u->b ? (double)u->b[i] : 0,
+                     reach = fabs(m) + fabs(u->E[j]);
         const long double x = (long double)m - u->E[j];
         gm += a * (long double)u->dh[j] + b * x;
         gl += a * (u->dL[j] + u->dh[j] * x) + 0.5L * b * (x * x + u->V[j]);
@@ -186,14 +224,17 @@ static void expect_others_untouched(const bench *k, const real *before, const re
 
 static void check_push(bench *k)
 {
-    const int64_t size = k->rows * k->block.d, n_terms = (k->block.n + k->block.d) % 5;
+    const int64_t size = k->rows * k->block.d,
+                  n_terms = (k->block.n + k->block.d) % (NP_PUSH_TERMS + 1);
     const size_t bytes = (size_t)size * sizeof(real);
     real *before = draw_coefficients(size), *out[4];
+    k->terms[k->block.d % 3].b = NULL;
     for (int i = 0; i < 4; i++) {
         out[i] = new_reals(size);
         memcpy(out[i], before, bytes);
     }
     k->variant->table->push(&k->block, n_terms, k->terms, k->c, out[0], out[1]);
+    expect_stored(k);
     k->variant->table->push(&k->block, n_terms, k->terms, k->c, out[2], NULL);
     k->variant->table->push(&k->block, n_terms, k->terms, k->c, NULL, out[3]);
     expect_push(k, n_terms, before, out[0], out[1]);
@@ -203,14 +244,32 @@ static void check_push(bench *k)
     check_same_bits((int64_t)bytes, out[1], out[3], "dv without dm", __LINE__);
 }
 
-/* --- the tests --- */
+/* --- narrow --- */
 
-static void test_kernel_fill_inverts_the_rows_of_the_block(void)
+/* Numbers of all sizes, up to those that only a double can hold. */
+static void check_narrow(bench *k)
 {
-    for_every_size(check_fill);
+    const int64_t n = k->block.d;
+    double *x = new_doubles(n);
+    real *out = new_reals(n);
+    for (int64_t j = 0; j < n; j++)
+        x[j] = rng_normal(&rng) * exp(rng_uniform(&rng, -700, 700));
+    TEST_ASSERT_EQUAL_INT_MESSAGE(1, k->variant->table->narrow(n, x, out), k->name);
+    for (int64_t j = 0; j < n; j++) {
+        const real want = np_saturate(x[j]);
+        check_same_bits(sizeof(real), &want, &out[j], k->name, __LINE__);
+    }
+    const double bad[] = {NAN, INFINITY, -INFINITY};
+    for (int b = 0; b < 3; b++) {
+        x[(n - 1 + b * 7) % n] = bad[b];
+        TEST_ASSERT_EQUAL_INT_MESSAGE(0, k->variant->table->narrow(n, x, out), k->name);
+        x[(n - 1 + b * 7) % n] = 1;
+    }
 }
 
-static void test_kernel_fill_finds_every_bad_number(void)
+/* --- the tests --- */
+
+static void test_kernel_first_finds_every_bad_number(void)
 {
     for_every_size(check_bad);
 }
@@ -218,6 +277,16 @@ static void test_kernel_fill_finds_every_bad_number(void)
 static void test_kernel_sums_are_the_sums(void)
 {
     for_every_size(check_sums);
+}
+
+static void test_kernel_first_sums_about_zero_and_sees_the_range(void)
+{
+    for_every_size(check_first);
+}
+
+static void test_kernel_first_of_equal_rows_is_exact(void)
+{
+    for_every_size(check_first_of_equal_rows);
 }
 
 static void test_kernel_quad_is_the_sum_over_dimensions(void)
@@ -233,6 +302,11 @@ static void test_kernel_dot_is_the_sum_over_dimensions(void)
 static void test_kernel_push_adds_to_the_rows_of_the_block_only(void)
 {
     for_every_size(check_push);
+}
+
+static void test_kernel_narrow_saturates_and_finds_what_is_not_finite(void)
+{
+    for_every_size(check_narrow);
 }
 
 static void test_kernel_choice_for_no_cpu_feature_is_the_reference(void)
@@ -261,12 +335,14 @@ void tearDown(void)
 int main(void)
 {
     UNITY_BEGIN();
-    RUN_TEST(test_kernel_fill_inverts_the_rows_of_the_block);
-    RUN_TEST(test_kernel_fill_finds_every_bad_number);
+    RUN_TEST(test_kernel_first_finds_every_bad_number);
     RUN_TEST(test_kernel_sums_are_the_sums);
+    RUN_TEST(test_kernel_first_sums_about_zero_and_sees_the_range);
+    RUN_TEST(test_kernel_first_of_equal_rows_is_exact);
     RUN_TEST(test_kernel_quad_is_the_sum_over_dimensions);
     RUN_TEST(test_kernel_dot_is_the_sum_over_dimensions);
     RUN_TEST(test_kernel_push_adds_to_the_rows_of_the_block_only);
+    RUN_TEST(test_kernel_narrow_saturates_and_finds_what_is_not_finite);
     RUN_TEST(test_kernel_choice_for_no_cpu_feature_is_the_reference);
     RUN_TEST(test_kernel_choice_for_this_machine_is_the_last_table_it_can_run);
     return UNITY_END();

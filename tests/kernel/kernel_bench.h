@@ -30,6 +30,9 @@ static const variant variants[] = {
 #ifdef NP_HAVE_AVX2
     {"avx2", &NP_REAL(np_kernels_avx2), NP_CPU_AVX2_FMA, REAL_UNIT},
 #endif
+#ifdef NP_HAVE_AVX512
+    {"avx512", &NP_REAL(np_kernels_avx512), NP_CPU_AVX2_FMA | NP_CPU_AVX512, REAL_UNIT},
+#endif
 };
 
 /* One block and all that any kernel reads, in guarded arrays. */
@@ -38,6 +41,7 @@ typedef struct {
     np_block block;
     int64_t rows;                 /* of m and v; those outside of the block hold NaN */
     real *m, *v, *lam, *c;        /* [rows,d], [rows,d], [n,d], [n] */
+    real *stored;                 /* [n,d], or NULL: where the kernel is to leave 1/v */
     np_term terms[NP_PUSH_TERMS]; /* also E, V, dL, dh of the others */
     char name[64];                /* for messages */
 } bench;
@@ -87,7 +91,10 @@ static void draw_rows(bench *k)
     k->block.row = row;
 }
 
-static void create_bench(bench *k, const variant *of, int64_t n, int64_t d)
+/* What a kernel is told of 1/v. */
+typedef enum { LAM_KNOWN, LAM_STORED, LAM_FLEETING, LAM_WAYS } lam_way;
+
+static void create_bench(bench *k, const variant *of, int64_t n, int64_t d, lam_way way)
 {
     *k = (bench){.variant = of, .rows = 2 * n + 2, .block = {.n = n, .d = d}};
     snprintf(k->name, sizeof k->name, "%s, n = %" PRId64 ", d = %" PRId64, of->name, n, d);
@@ -96,7 +103,10 @@ static void create_bench(bench *k, const variant *of, int64_t n, int64_t d)
     k->lam = new_reals(n * d);
     draw_rows(k);
     k->block.m = k->m;
-    k->block.lam = k->lam;
+    k->block.v = k->v;
+    k->block.far = n % 2 == 0;
+    k->block.lam = way == LAM_KNOWN ? k->lam : NULL;
+    k->block.store = k->stored = way == LAM_STORED ? new_reals(n * d) : NULL;
     k->c = draw_coefficients(n);
     for (int t = 0; t < NP_PUSH_TERMS; t++)
         k->terms[t] = (np_term){
@@ -129,9 +139,10 @@ static void for_every_size(void (*check)(bench *))
         for (size_t i = 0; i < sizeof ns / sizeof ns[0]; i++)
             for (size_t j = 0; j < sizeof ds / sizeof ds[0]; j++) {
                 bench k;
+                const lam_way way = (lam_way)((i + j) % LAM_WAYS);
                 if ((variants[f].cpu & ~np_cpu_mask()) != 0 || (ns[i] == 63 && ds[j] > 257))
                     continue;
-                create_bench(&k, &variants[f], ns[i], ds[j]);
+                create_bench(&k, &variants[f], ns[i], ds[j], way);
                 poison_stack();
                 check(&k);
                 guarded_check();

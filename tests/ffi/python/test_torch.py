@@ -240,18 +240,23 @@ class TorchTest(support.TestCase):
 
         results = []
 
-        def work():
-            prior, m, v, weight = draw("robust_mixture")
+        def work(problem):
+            prior, m, v, weight = problem
             for _ in range(20):
                 outputs(prior(m, v, OFFSETS, weight))[0].sum().backward()
             results.append(m.grad)
 
-        threads = [threading.Thread(target=work) for _ in range(2)]
+        # PyTorch has one generator for all threads: the problems are drawn before they start.
+        problems = [draw("robust_mixture") for _ in range(3)]
+        work(problems[0])
+        threads = [threading.Thread(target=work, args=(p,)) for p in problems[1:]]
         for t in threads:
             t.start()
         for t in threads:
             t.join()
-        self.assertTrue(torch.equal(*results))
+        self.assertEqual(len(results), 3)
+        for other in results[1:]:
+            self.assertTrue(torch.equal(results[0], other))
 
 
 def add_tests():

@@ -1,0 +1,264 @@
+/*
+ * Vectors of W reals along the dimensions, four rows at a time so that sums are loaded and stored
+ * once per four rows. Vectors over dimensions are rounded to `real` a tile at a time. Compiled once
+ * for AVX2 and FMA and once for AVX-512.
+ */
+#include "kernel/kernel.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/size.h"
+#include "kernel/simd.h"
+
+/* What a first look has seen. `poison` is NaN in a lane where some number was infinite or NaN. */
+typedef struct extremes {
+    vec v_min, v_max, m_max, poison;
+} extremes;
+
+INLINE void see(extremes *seen, vec m, vec v)
+{
+    seen->poison += splat(0) * m;
+    seen->poison += splat(0) * v;
+    seen->v_min = VEC_MIN(v, seen->v_min);
+    seen->v_max = VEC_MAX(v, seen->v_max);
+    seen->m_max = VEC_MAX(VEC_MAX(m, -m), seen->m_max);
+}
+
+static void widen(np_range *range, const extremes *seen)
+{
+    for (int l = 0; l < W; l++) {
+        const double low = (double)seen->v_min[l], high = (double)seen->v_max[l],
+                     size = (double)seen->m_max[l];
+        range->bad |= !(seen->poison[l] == 0 && low > 0 && 1 / seen->v_min[l] <= NP_REAL_MAX);
+        range->v_min = low < range->v_min ? low : range->v_min;
+        range->v_max = high > range->v_max ? high : range->v_max;
+        range->m_max = size > range->m_max ? size : range->m_max;
+    }
+}
+
+/* Sums of a tile in `real`. */
+typedef struct tile_sums {
+    _Alignas(64) real L[TILE], h[TILE];
+} tile_sums;
+
+INLINE void first_lanes_of(const strip *s, int R, int fresh, int64_t j, int64_t n, const real *c,
+                           const real *centre, tile_sums *part, extremes *seen)
+{
+    vec sum_L = load(part->L + j), sum_h = load(part->h + j);
+    const vec about = load_n(centre + j, n);
+    for (int r = 0; r < R; r++) {
+        const vec m = load_n(s->m[r] + j, n), v = load_or_one(s->lam[r] + j, n), lam = splat(1) / v;
+        const vec x = c[r] * lam;
+        see(seen, m, v);
+        ask(fresh, s->m[r] + j);
+        ask(fresh, s->lam[r] + j);
+        if (s->store[r])
+            store_n(s->store[r] + j, n, lam);
+        sum_L += x;
+        sum_h += x * (m - about);
+    }
+    store(part->L + j, sum_L);
+    store(part->h + j, sum_h);
+}
+
+INLINE void first_strip(const np_block *k, int R, int fresh, int64_t i, int64_t j0, int64_t n,
+                        const real *c, const real *centre, tile_sums *part, extremes *seen)
+{
+    const strip s = take_strip(k, R, fresh, i, j0);
+    int64_t j = 0;
+    for (; j + W <= n; j += W)
+        first_lanes_of(&s, R, fresh, j, W, c + i, centre, part, seen);
+    if (j < n)
+        first_lanes_of(&s, R, fresh, j, n - j, c + i, centre, part, seen);
+}
+
+INLINE void first_tile(const np_block *k, int fresh, int64_t j0, int64_t n, const real *c,
+                       const real *centre, tile_sums *part, extremes *seen)
+{
+    int64_t i = 0;
+    for (; i + ROWS <= k->n; i += ROWS)
+        first_strip(k, ROWS, fresh, i, j0, n, c, centre, part, seen);
+    for (; i < k->n; i++)
+        first_strip(k, 1, fresh, i, j0, n, c, centre, part, seen);
+}
+
+static void first(const np_block *k, const real *c, np_range *range, double *L, double *h)
+{
+    tile_sums part;
+    /* Padding lanes hold v = 1, so 1 is where the range of v starts: it only ever makes the range
+     * wider. */
+    extremes seen = {splat(1), splat(1), splat(0), splat(0)};
+    for (int64_t j0 = 0; k->n > 0 && j0 < k->d; j0 += TILE) {
+        const int64_t n = np_min(TILE, k->d - j0);
+        const real *centre = k->m + k->row[0] * k->d + j0;
+        memset(&part, 0, sizeof part);
+        if (k->far)
+            first_tile(k, FRESH_FAR, j0, n, c, centre, &part, &seen);
+        else
+            first_tile(k, FRESH, j0, n, c, centre, &part, &seen);
+        for (int64_t j = 0; j < n; j++) {
+            L[j0 + j] += (double)part.L[j];
+            h[j0 + j] += (double)part.h[j] + (double)centre[j] * (double)part.L[j];
+        }
+    }
+    widen(range, &seen);
+}
+
+/* The centre of a tile. */
+typedef struct centre {
+    _Alignas(64) real high[TILE], low[TILE];
+} centre;
+
+/* n lanes of the sums of R rows. */
+INLINE void sums_lanes(const strip *s, int R, int fresh, int64_t j, int64_t n, const real *c,
+                       const centre *e, tile_sums *part)
+{
+    vec sum_L = load(part->L + j), sum_h = load(part->h + j);
+    const vec high = load(e->high + j), low = load(e->low + j);
+    for (int r = 0; r < R; r++) {
+        const vec x = c[r] * take_lam(s, r, fresh, j, n);
+        sum_L += x;
+        sum_h += x * ((load_n(s->m[r] + j, n) - high) - low);
+    }
+    store(part->L + j, sum_L);
+    store(part->h + j, sum_h);
+}
+
+INLINE void sums_strip(const np_block *k, int R, int fresh, int64_t i, int64_t j0, int64_t n,
+                       const real *c, const centre *e, tile_sums *part)
+{
+    const strip s = take_strip(k, R, fresh, i, j0);
+    int64_t j = 0;
+    for (; j + W <= n; j += W)
+        sums_lanes(&s, R, fresh, j, W, c + i, e, part);
+    if (j < n)
+        sums_lanes(&s, R, fresh, j, n - j, c + i, e, part);
+}
+
+INLINE void sums_tile(const np_block *k, int fresh, int64_t j0, int64_t n, const real *c,
+                      const centre *e, tile_sums *part)
+{
+    int64_t i = 0;
+    for (; i + ROWS <= k->n; i += ROWS)
+        sums_strip(k, ROWS, fresh, i, j0, n, c, e, part);
+    for (; i < k->n; i++)
+        sums_strip(k, 1, fresh, i, j0, n, c, e, part);
+}
+
+static void sums(const np_block *k, const real *c, const double *about, double *L, double *h)
+{
+    centre e;
+    tile_sums part;
+    for (int64_t j0 = 0; j0 < k->d; j0 += TILE) {
+        const int64_t n = np_min(TILE, k->d - j0);
+        stage_centre(e.high, e.low, about + j0, n);
+        memset(&part, 0, sizeof part);
+        if (k->lam)
+            sums_tile(k, KNOWN, j0, n, c, &e, &part);
+        else
+            sums_tile(k, FRESH, j0, n, c, &e, &part);
+        for (int64_t j = 0; j < n; j++) {
+            L[j0 + j] += (double)part.L[j];
+            h[j0 + j] += (double)part.h[j];
+        }
+    }
+}
+
+/* What is summed over dimensions: quad has a = V, dot has a = dL, b = dh. */
+typedef struct row_terms {
+    centre e;
+    real a[TILE], b[TILE];
+} row_terms;
+
+/* n lanes of R rows' sums: lam (a + b x), or with square lam (a + x^2). */
+INLINE void row_lanes(const strip *s, int R, int fresh, int square, int64_t j, int64_t n,
+                      const row_terms *u, vec sum[ROWS])
+{
+    const vec high = load(u->e.high + j), low = load(u->e.low + j), a = load(u->a + j);
+    const vec b = square ? splat(0) : load(u->b + j);
+    for (int r = 0; r < R; r++) {
+        const vec x = (load_n(s->m[r] + j, n) - high) - low;
+        sum[r] += take_lam(s, r, fresh, j, n) * (a + (square ? x : b) * x);
+    }
+}
+
+INLINE void row_strip(const np_block *k, int R, int fresh, int square, int64_t i, int64_t j0,
+                      int64_t n, const row_terms *u, double *out)
+{
+    const strip s = take_strip(k, R, fresh, i, j0);
+    vec sum[ROWS] = {{0}};
+    int64_t j = 0;
+    for (; j + W <= n; j += W)
+        row_lanes(&s, R, fresh, square, j, W, u, sum);
+    if (j < n)
+        row_lanes(&s, R, fresh, square, j, n - j, u, sum);
+    if (R == ROWS)
+        add_sums_of_four(sum, out + i);
+    else
+        out[i] += sum_of_one(sum[0]);
+}
+
+INLINE void row_strips(const np_block *k, int fresh, int square, int64_t j0, int64_t n,
+                       const row_terms *u, double *out)
+{
+    int64_t i = 0;
+    for (; i + ROWS <= k->n; i += ROWS)
+        row_strip(k, ROWS, fresh, square, i, j0, n, u, out);
+    for (; i < k->n; i++)
+        row_strip(k, 1, fresh, square, i, j0, n, u, out);
+}
+
+INLINE void row_tile(const np_block *k, int square, int64_t j0, int64_t n, const row_terms *u,
+                     double *out)
+{
+    switch (how_fresh(k)) {
+    case KNOWN:
+    case KNOWN_FAR:
+        row_strips(k, KNOWN, square, j0, n, u, out);
+        break;
+    case FRESH:
+        row_strips(k, FRESH, square, j0, n, u, out);
+        break;
+    default:
+        row_strips(k, FRESH_FAR, square, j0, n, u, out);
+    }
+}
+
+static void quad(const np_block *k, const double *E, const double *V, double *q)
+{
+    row_terms u;
+    memset(q, 0, (size_t)k->n * sizeof *q);
+    for (int64_t j0 = 0; j0 < k->d; j0 += TILE) {
+        const int64_t n = np_min(TILE, k->d - j0);
+        stage_centre(u.e.high, u.e.low, E + j0, n);
+        stage(u.a, V + j0, n);
+        row_tile(k, 1, j0, n, &u, q);
+    }
+}
+
+static void dot(const np_block *k, const double *E, const double *dL, const double *dh, double *s)
+{
+    row_terms u;
+    memset(s, 0, (size_t)k->n * sizeof *s);
+    for (int64_t j0 = 0; j0 < k->d; j0 += TILE) {
+        const int64_t n = np_min(TILE, k->d - j0);
+        stage_centre(u.e.high, u.e.low, E + j0, n);
+        stage(u.a, dL + j0, n);
+        stage(u.b, dh + j0, n);
+        row_tile(k, 0, j0, n, &u, s);
+    }
+}
+
+static int narrow(int64_t n, const double *x, real *out)
+{
+    int64_t bad = 0;
+#pragma omp simd reduction(+ : bad)
+    for (int64_t j = 0; j < n; j++) {
+        bad += fabs(x[j]) <= DBL_MAX ? 0 : 1;
+        out[j] = np_saturate(x[j]);
+    }
+    return bad == 0;
+}
+
+const np_kernels NP_SIMD_NAME(np_kernels) = {first, sums, quad, dot, NP_SIMD_NAME(np_push), narrow};

@@ -1,0 +1,60 @@
+/*
+ * Loops over the dimensions of one set, all in double: what a z-node's O(K D) is spent on. One
+ * source, compiled for every instruction set; without fused operations, so that only the order of
+ * sums differs between them.
+ */
+#ifndef NP_DIMS_H
+#define NP_DIMS_H
+
+#include <stdint.h>
+
+#include "pgm/component.h"
+
+typedef struct np_dims {
+    /* |x_j| <= top for all j; false for NaN. */
+    int (*tame)(int64_t n, const double *x, double top);
+
+    /* (Z1)-(Z3) of a component; and (Z4), its log evidence, as well. */
+    void (*component)(const np_component *c, double *mean, double *var);
+    double (*component_evidence)(const np_component *c, double *mean, double *var);
+
+    /* (A1), (A2) with (A5)'s dl: dL, dh are added to. */
+    void (*sums_backward)(int64_t d, const double *mean, const double *var, const double *E,
+                          const double *dmean, const double *dvar, double dl, double *dL,
+                          double *dh);
+    /* (A3), (A4): so are dmu and dprec, the gradient of 1/s. */
+    void (*prior_backward)(const np_component *c, const double *var, const double *dmean,
+                           const double *dvar, double dl, double *dmu, double *dprec);
+
+    /* The component with mu = 0, s = 1/alpha, forward and back, where dL, dh are set; the result is
+     * the gradient of alpha. */
+    void (*shrink)(int64_t d, double alpha, const double *L, const double *h, double *mean,
+                   double *var);
+    double (*shrink_backward)(int64_t d, const double *mean, const double *var, const double *dmean,
+                              const double *dvar, double *dL, double *dh);
+
+    /* sum_j E^2 + V */
+    double (*squares)(int64_t d, const double *E, const double *V);
+
+    /* E += w (mean - base) and V += w (var + (mean - E)^2), of (M1). */
+    void (*add_shift)(int64_t d, double w, const double *mean, const double *base, double *E);
+    void (*add_spread)(int64_t d, double w, const double *mean, const double *var, const double *E,
+                       double *V);
+    /* (A13) of a component of weight w; the result is the gradient of log w. */
+    double (*moments_backward)(int64_t d, double w, const double *mean, const double *var,
+                               const double *E, const double *dE, const double *dV, double *dmean,
+                               double *dvar);
+} np_dims;
+
+/* The best table for a CPU mask (base/cpu.h); mask 0 gives the plain one. */
+const np_dims *np_dims_choose(uint32_t cpu);
+
+extern const np_dims np_dims_plain;
+#ifdef NP_HAVE_AVX2
+extern const np_dims np_dims_avx2;
+#endif
+#ifdef NP_HAVE_AVX512
+extern const np_dims np_dims_avx512;
+#endif
+
+#endif /* NP_DIMS_H */
