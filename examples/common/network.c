@@ -1,0 +1,93 @@
+#include "network.h"
+
+#include <string.h>
+
+#include "complain.h"
+
+enum { MOST_HIDDEN = 32 };
+
+/* widths [layers-1], all the same. */
+static int64_t fill_widths(int64_t layers, int64_t width, int64_t *widths)
+{
+    for (int64_t i = 0; i + 1 < layers; i++)
+        widths[i] = width;
+    return layers - 1;
+}
+
+static npagg_status create_networks(npagg_ctx *ctx, const settings *s, network *net)
+{
+    int64_t widths[MOST_HIDDEN];
+    int64_t n = fill_widths(s->layers, s->hidden, widths);
+    npagg_status status =
+        npagg_encoder_create_mlp(ctx, s->x_dim, s->y_dim, s->latent, n, widths, &net->encoder);
+    if (status)
+        return status;
+    n = fill_widths(s->decoder_layers, s->decoder_hidden, widths);
+    return npagg_decoder_create_mlp(ctx, s->x_dim, s->y_dim, s->latent, n, widths, &net->decoder);
+}
+
+static npagg_status create_prior(npagg_ctx *ctx, const settings *s, network *net)
+{
+    npagg_status status;
+    if (s->model == MODEL_BA)
+        return npagg_prior_create_gaussian(ctx, s->latent, &net->prior);
+    if (s->model == MODEL_RBA)
+        return npagg_prior_create_student(ctx, s->latent, &net->prior);
+    status = npagg_prior_create_mixture(ctx, s->latent, s->components, &net->prior);
+    if (!status && s->model == MODEL_RMBA)
+        status = npagg_prior_set_robust(net->prior, 1);
+    return status;
+}
+
+static npagg_status create_vmp(npagg_ctx *ctx, const settings *s, network *net)
+{
+    static const int32_t grads[] = {NPAGG_GRAD_UNROLL, NPAGG_GRAD_IMPLICIT, NPAGG_GRAD_LAST_STEP};
+    npagg_status status = npagg_vmp_create(ctx, &net->vmp);
+    if (!status)
+        status = npagg_vmp_set_max_iters(net->vmp, (int32_t)s->vmp_steps);
+    return status ? status : npagg_vmp_set_grad(net->vmp, grads[s->grad]);
+}
+
+/* All of them per point, so that losses and rates compare. */
+static npagg_status create_objective(npagg_ctx *ctx, const settings *s, network *net)
+{
+    static const int32_t kinds[] = {NPAGG_OBJECTIVE_ELBO, NPAGG_OBJECTIVE_IWAE, NPAGG_OBJECTIVE_ML};
+    npagg_status status = npagg_objective_create(ctx, kinds[s->objective], &net->objective);
+    if (!status)
+        status = npagg_objective_set_normalise(net->objective, NPAGG_NORMALISE_POINTS);
+    return status ? status : npagg_objective_set_samples(net->objective, s->samples);
+}
+
+static npagg_status create_model(npagg_ctx *ctx, network *net)
+{
+    npagg_status status = npagg_model_create(ctx, net->encoder, net->prior, net->vmp, net->decoder,
+                                             net->objective, &net->model);
+    if (status)
+        return status;
+    net->p = npagg_model_param_count(net->model);
+    net->prior_from = npagg_model_param_offset(net->model, "prior");
+    net->prior_to = net->prior_from + npagg_prior_param_count(net->prior);
+    return NPAGG_OK;
+}
+
+int network_create(npagg_ctx *ctx, const settings *s, network *out)
+{
+    memset(out, 0, sizeof *out);
+    if (create_networks(ctx, s, out) || create_prior(ctx, s, out) || create_vmp(ctx, s, out) ||
+        create_objective(ctx, s, out) || create_model(ctx, out)) {
+        network_destroy(out);
+        return complain("the model cannot be made: %s", npagg_ctx_error(ctx));
+    }
+    return 0;
+}
+
+void network_destroy(network *net)
+{
+    npagg_encoder_destroy(net->encoder);
+    npagg_prior_destroy(net->prior);
+    npagg_vmp_destroy(net->vmp);
+    npagg_decoder_destroy(net->decoder);
+    npagg_objective_destroy(net->objective);
+    npagg_model_destroy(net->model);
+    memset(net, 0, sizeof *net);
+}

@@ -1,0 +1,118 @@
+#include "report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "complain.h"
+
+figures figures_of(const scores *s)
+{
+    return (figures){
+        average_of(s->tasks, s->ctx_ll, NULL),
+        average_of(s->tasks, s->tgt_ll, NULL),
+        average_of(s->batches, s->ctx_rmse, NULL),
+        average_of(s->batches, s->tgt_rmse, NULL),
+    };
+}
+
+static void print_average(average a)
+{
+    printf("  %7.4f ± %.4f", a.mean, a.error);
+}
+
+static void print_line(double level, const result *first, const result *r, int at)
+{
+    const figures f = figures_of(&r->at[at]);
+    printf("%6g  %-8s", level, r->name);
+    print_average(f.ctx_ll);
+    print_average(f.tgt_ll);
+    print_average(f.ctx_rmse);
+    print_average(f.tgt_rmse);
+    if (r != first)
+        print_average(average_of(r->at[at].tasks, r->at[at].tgt_ll, first->at[at].tgt_ll));
+    printf("\n");
+}
+
+void report_print(const real_list *levels, int n, const result *results)
+{
+    printf("%6s  %-8s  %-16s  %-16s  %-16s  %-16s", "gamma", "model", "context log-lik.",
+           "target log-lik.", "context RMSE", "target RMSE");
+    if (n > 1)
+        printf("  target log-lik. minus %s's", results[0].name);
+    printf("\n");
+    for (int level = 0; level < levels->count; level++) {
+        for (int i = 0; i < n; i++)
+            print_line(levels->at[level], &results[0], &results[i], level);
+        if (n > 1 && level + 1 < levels->count)
+            printf("\n");
+    }
+}
+
+static FILE *open_table(const char *path)
+{
+    FILE *file = fopen(path, "w");
+    if (!file)
+        complain("%s cannot be written: %s", path, strerror(errno));
+    return file;
+}
+
+static int close_table(FILE *file, const char *path)
+{
+    const int bad = ferror(file);
+    return fclose(file) || bad ? complain("%s could not be written", path) : 0;
+}
+
+static void write_average(FILE *file, average a)
+{
+    fprintf(file, ",%.9g,%.9g", a.mean, a.error);
+}
+
+static void write_line(FILE *file, const char *data, double level, const result *first,
+                       const result *r, int at)
+{
+    const scores *s = &r->at[at];
+    const figures f = figures_of(s);
+    fprintf(file, "%s,%s,%s,%lld,%lld,%lld,%g,%lld,%lld", r->name, data, r->file,
+            (long long)r->s.seed, (long long)r->step, (long long)r->s.vmp_steps, level,
+            (long long)s->tasks, (long long)r->s.eval_samples);
+    write_average(file, f.ctx_ll);
+    write_average(file, f.tgt_ll);
+    write_average(file, f.ctx_rmse);
+    write_average(file, f.tgt_rmse);
+    write_average(file, average_of(s->tasks, s->tgt_ll, first->at[at].tgt_ll));
+    fputc('\n', file);
+}
+
+int report_write(const char *path, const char *data, const real_list *levels, int n,
+                 const result *results)
+{
+    FILE *file = open_table(path);
+    if (!file)
+        return -1;
+    fputs("model,data,file,seed,step,vmp_steps,gamma,tasks,samples,ctx_ll,ctx_ll_se,tgt_ll,"
+          "tgt_ll_se,ctx_rmse,ctx_rmse_se,tgt_rmse,tgt_rmse_se,tgt_ll_minus_first,"
+          "tgt_ll_minus_first_se\n",
+          file);
+    for (int i = 0; i < n; i++)
+        for (int level = 0; level < levels->count; level++)
+            write_line(file, data, levels->at[level], &results[0], &results[i], level);
+    return close_table(file, path);
+}
+
+int report_write_tasks(const char *path, const real_list *levels, int n, const result *results)
+{
+    FILE *file = open_table(path);
+    if (!file)
+        return -1;
+    fputs("model,gamma,task,n_ctx,n_tgt,ctx_ll,tgt_ll\n", file);
+    for (int i = 0; i < n; i++)
+        for (int level = 0; level < levels->count; level++) {
+            const scores *s = &results[i].at[level];
+            for (int64_t task = 0; task < s->tasks; task++)
+                fprintf(file, "%s,%g,%lld,%d,%d,%.9g,%.9g\n", results[i].name, levels->at[level],
+                        (long long)task, (int)s->n_ctx[task], (int)s->n_tgt[task], s->ctx_ll[task],
+                        s->tgt_ll[task]);
+        }
+    return close_table(file, path);
+}

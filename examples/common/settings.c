@@ -1,0 +1,177 @@
+#include "settings.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *const model_words[] = {"ba", "mba", "rba", "rmba", NULL};
+static const char *const grad_words[] = {"unroll", "implicit", "last", NULL};
+static const char *const objective_words[] = {"elbo", "iwae", "ml", NULL};
+
+void settings_begin(settings *s)
+{
+    *s = (settings){
+        .model = MODEL_BA,
+        .components = 3,
+        .objective = OBJECTIVE_IWAE,
+        .latent = 128,
+        .hidden = 64,
+        .layers = 4,
+        .decoder_hidden = 128,
+        .decoder_layers = 3,
+        .x_dim = 1,
+        .y_dim = 1,
+        .seed = 1,
+        .steps = 100000,
+        .batch = 16,
+        .rate = 5e-4,
+        .every = 1000,
+        .log_every = 100,
+        .watch_every = 1000,
+        .watch_tasks = 128,
+        .threads = 1,
+        .tasks = 5000,
+        .eval_samples = 50,
+        .eval_seed = 1,
+        .levels = {6, {0, 0.05, 0.08, 0.11, 0.13, 0.15}},
+    };
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    s->threads = cores < 1 ? 1 : cores > 8 ? 8 : cores;
+}
+
+void settings_offer_model(option_set *set, settings *s)
+{
+    options_heading(set, "Model (the defaults are the paper's):");
+    options_choice(set, "model", &s->model, model_words, KEEP_SHAPE,
+                   "Bayesian, mixture, robust, robust mixture aggregation");
+    options_integer(set, "components", &s->components, 1, 1000, KEEP_SHAPE, "K",
+                    "components of mba and rmba");
+    options_integer(set, "vmp-steps", &s->vmp_steps, 1, 100000, KEEP_RUN, "T",
+                    "sweeps of rba and rmba [5, for the Matern kernel 10]");
+    options_choice(set, "grad", &s->grad, grad_words, KEEP_RUN, "gradient through the sweeps");
+    options_flag(set, "learn-prior", &s->learn_prior, KEEP_RUN,
+                 "train the prior's parameters too, which are else fixed");
+    options_integer(set, "samples", &s->samples, 1, 100000, KEEP_RUN, "S",
+                    "samples of z a task in training [5, for mixtures 10]");
+    options_choice(set, "objective", &s->objective, objective_words, KEEP_RUN,
+                   "iwae is over all points, elbo and ml over the targets");
+    options_integer(set, "latent", &s->latent, 1, 65536, KEEP_SHAPE, "D", "dimensions of z");
+    options_integer(set, "hidden", &s->hidden, 1, 65536, KEEP_SHAPE, "N",
+                    "width of the encoder's hidden layers");
+    options_integer(set, "layers", &s->layers, 1, 33, KEEP_SHAPE, "N",
+                    "linear layers of the encoder");
+    options_integer(set, "decoder-hidden", &s->decoder_hidden, 1, 65536, KEEP_SHAPE, "N",
+                    "the same of the decoder");
+    options_integer(set, "decoder-layers", &s->decoder_layers, 1, 33, KEEP_SHAPE, "N", "");
+    options_hidden(set, "x-dim", &s->x_dim, KEEP_SHAPE);
+    options_hidden(set, "y-dim", &s->y_dim, KEEP_SHAPE);
+}
+
+static void offer_files(option_set *set, settings *s)
+{
+    options_text(set, "checkpoint", &s->checkpoint, "FILE",
+                 "where the model and the state of the run are saved");
+    options_integer(set, "every", &s->every, 1, 1e12, KEEP_NOT, "N", "save every N steps");
+    options_integer(set, "snapshots", &s->snapshots, 1, 1e12, KEEP_NOT, "N",
+                    "also keep FILE.STEP every N steps");
+    options_flag(set, "resume", &s->resume, KEEP_NOT,
+                 "continue the run in FILE to the same bits, or begin it if there is no FILE");
+    options_flag(set, "overwrite", &s->overwrite, KEEP_NOT, "begin anew over an existing FILE");
+    options_text(set, "log", &s->log, "FILE.csv", "loss, rate, held-out figures, time");
+    options_integer(set, "log-every", &s->log_every, 1, 1e12, KEEP_RUN, "N",
+                    "a line of the log every N steps");
+    options_integer(set, "watch-every", &s->watch_every, 0, 1e12, KEEP_NOT, "N",
+                    "held-out figures every N steps; 0: never");
+    options_integer(set, "watch-tasks", &s->watch_tasks, 1, 1e9, KEEP_NOT, "N",
+                    "from that many tasks");
+}
+
+void settings_offer_run(option_set *set, settings *s)
+{
+    options_heading(set, "Training (Adam, cosine annealing to 0):");
+    options_integer(set, "seed", &s->seed, 0, 9007199254740992.0, KEEP_RUN, "N",
+                    "of all that is random");
+    options_integer(set, "steps", &s->steps, 0, 1e12, KEEP_RUN, "N", "batches to train on");
+    options_integer(set, "schedule", &s->schedule, 1, 1e12, KEEP_RUN, "N",
+                    "steps after which the rate would be 0 [as --steps]");
+    options_integer(set, "stop-at", &s->stop_at, 1, 1e12, KEEP_NOT, "N",
+                    "save and stop after step N, to be resumed");
+    options_integer(set, "batch", &s->batch, 1, 1e6, KEEP_RUN, "N", "tasks a step");
+    options_real(set, "lr", &s->rate, 1e-30, 1e30, KEEP_RUN, "RATE", "learning rate at first");
+    offer_files(set, s);
+    options_integer(set, "threads", &s->threads, 1, 256, KEEP_NOT, "N",
+                    "the results do not depend on it");
+    options_flag(set, "quiet", &s->quiet, KEEP_NOT, "no progress on stderr");
+}
+
+void settings_offer_evaluation(option_set *set, settings *s)
+{
+    options_heading(set, "Evaluation:");
+    options_flag(set, "eval", &s->eval, KEEP_NOT,
+                 "evaluate the FILEs (or --checkpoint) instead of training");
+    options_integer(set, "tasks", &s->tasks, 1, 1e9, KEEP_NOT, "N",
+                    "tasks, rounded up to whole batches");
+    options_integer(set, "eval-samples", &s->eval_samples, 1, 1e6, KEEP_NOT, "S",
+                    "samples of z a task");
+    options_integer(set, "eval-seed", &s->eval_seed, 0, 9007199254740992.0, KEEP_NOT, "N",
+                    "the tasks; the same for all models");
+    options_reals(set, "gamma", &s->levels, 0, 1e6, "G,...",
+                  "context values += gamma Student-t(2.1)");
+    options_integer(set, "sweeps", &s->sweeps, 1, 1000, KEEP_NOT, "N",
+                    "instead: figures after 1..N sweeps at the last gamma");
+    options_text(set, "csv-out", &s->table, "FILE.csv", "write the table there too");
+    options_text(set, "task-csv", &s->task_table, "FILE.csv", "the figures of every task");
+}
+
+static int refuse(option_set *set, const char *text)
+{
+    snprintf(set->error, sizeof set->error, "%s", text);
+    return -1;
+}
+
+/* Nobody wants to hear after an hour that there is no such folder. */
+static int check_writable(option_set *set, const char *name, const char *path)
+{
+    char folder[4096];
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    if (!path)
+        return 0;
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path + 1) : 1,
+             slash ? path : ".");
+    if (access(folder, W_OK) == 0)
+        return 0;
+    snprintf(set->error, sizeof set->error, "--%s %s: cannot write there: %s", name, path,
+             strerror(errno));
+    return -1;
+}
+
+static int check_files(option_set *set, const settings *s)
+{
+    if (s->resume && !s->checkpoint)
+        return refuse(set, "--resume wants --checkpoint FILE");
+    if (s->resume && s->overwrite)
+        return refuse(set, "--resume and --overwrite exclude each other");
+    if (s->stop_at && !s->checkpoint)
+        return refuse(set, "--stop-at wants --checkpoint FILE");
+    if (s->snapshots && !s->checkpoint)
+        return refuse(set, "--snapshots wants --checkpoint FILE");
+    if (check_writable(set, "checkpoint", s->checkpoint) || check_writable(set, "log", s->log) ||
+        check_writable(set, "csv-out", s->table) || check_writable(set, "task-csv", s->task_table))
+        return -1;
+    return 0;
+}
+
+int settings_finish(option_set *set, settings *s, int64_t default_sweeps)
+{
+    const int mixture = s->model == MODEL_MBA || s->model == MODEL_RMBA;
+    if (s->vmp_steps == 0)
+        s->vmp_steps = default_sweeps;
+    if (s->samples == 0)
+        s->samples = mixture ? 10 : 5;
+    if (s->schedule == 0)
+        s->schedule = s->steps;
+    if (mixture && s->samples < s->components)
+        return refuse(set, "--samples: want at least as many as --components");
+    return check_files(set, s);
+}

@@ -1,0 +1,224 @@
+#include "sweeps.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "complain.h"
+#include "keyed.h"
+#include "report.h"
+#include "stopping.h"
+#include "trainer.h"
+
+/* Contexts of all tasks as factors, in double, and the bound after each sweep. */
+typedef struct {
+    int64_t batch, sweeps, d;
+    batch *tasks;
+    int64_t *offsets;
+    float *xc, *yc, *m32, *v32;
+    double *m, *v, *q, *logz, *params, *trace;
+    double *bound; /* [sweeps] sum over tasks */
+    int64_t falls; /* tasks and sweeps where it fell */
+} bounds;
+
+static void create_bounds(const saved_model *m, int64_t sweeps, bounds *out)
+{
+    const settings *s = &m->s;
+    const size_t rows = (size_t)(s->batch * m->source.max_points), n = rows * (size_t)s->latent;
+    memset(out, 0, sizeof *out);
+    out->batch = s->batch;
+    out->sweeps = sweeps;
+    out->d = s->latent;
+    out->tasks = batch_create(&m->source, s->batch);
+    out->offsets = take((size_t)s->batch + 1, sizeof(int64_t));
+    out->xc = take(rows * (size_t)s->x_dim, sizeof(float));
+    out->yc = take(rows * (size_t)s->y_dim, sizeof(float));
+    out->m32 = take(n, sizeof(float));
+    out->v32 = take(n, sizeof(float));
+    out->m = take(n, sizeof(double));
+    out->v = take(n, sizeof(double));
+    out->q = take((size_t)(s->batch * npagg_prior_posterior_count(m->net.prior)), sizeof(double));
+    out->logz = take((size_t)s->batch, sizeof(double));
+    out->params = take((size_t)npagg_prior_param_count(m->net.prior), sizeof(double));
+    out->trace = take((size_t)sweeps, sizeof(double));
+    out->bound = take((size_t)sweeps, sizeof(double));
+}
+
+static void destroy_bounds(bounds *w)
+{
+    batch_destroy(w->tasks);
+    free(w->offsets);
+    free(w->xc);
+    free(w->yc);
+    free(w->m32);
+    free(w->v32);
+    free(w->m);
+    free(w->v);
+    free(w->q);
+    free(w->logz);
+    free(w->params);
+    free(w->trace);
+    free(w->bound);
+}
+
+/* Factors of the contexts, in double from there on: the bound is near 1e4, its last steps small. */
+static npagg_status encode_contexts(npagg_ctx *ctx, const saved_model *m, bounds *w)
+{
+    const float *params = m->state.params + npagg_model_param_offset(m->net.model, "encoder");
+    batch_gather_context(w->tasks, w->offsets, w->xc, w->yc);
+    const int64_t n = w->offsets[w->batch] * w->d;
+    npagg_status status = npagg_encoder_forward_f32(ctx, m->net.encoder, params, w->batch,
+                                                    w->offsets, w->xc, w->yc, w->m32, w->v32, NULL);
+    for (int64_t i = 0; !status && i < n; i++) {
+        w->m[i] = (double)w->m32[i];
+        w->v[i] = (double)w->v32[i];
+    }
+    return status;
+}
+
+/* Adds the trace of every task; a bound may fall by rounding only. */
+static npagg_status add_traces(npagg_ctx *ctx, const npagg_cache *cache, bounds *w)
+{
+    for (int64_t b = 0; b < w->batch; b++) {
+        npagg_status status = npagg_infer_trace(ctx, cache, b, w->trace);
+        if (status)
+            return status;
+        for (int64_t t = 0; t < w->sweeps; t++) {
+            const double before = w->trace[t > 0 ? t - 1 : 0];
+            w->bound[t] += w->trace[t];
+            w->falls += before - w->trace[t] > 1e-12 * (1 + fabs(before));
+        }
+    }
+    return NPAGG_OK;
+}
+
+static npagg_status trace_batch(npagg_ctx *ctx, const saved_model *m, const npagg_vmp *vmp,
+                                npagg_cache *cache, bounds *w)
+{
+    npagg_status status = encode_contexts(ctx, m, w);
+    if (!status)
+        status = npagg_infer_forward_f64(ctx, m->net.prior, vmp, w->params, w->batch, w->offsets,
+                                         w->m, w->v, NULL, w->q, w->logz, cache);
+    return status ? status : add_traces(ctx, cache, w);
+}
+
+static npagg_status trace_tasks(npagg_ctx *ctx, const saved_model *m, double level,
+                                const npagg_vmp *vmp, npagg_cache *cache, bounds *w)
+{
+    const task_source *source = &m->source;
+    const uint64_t seed = key_seed((uint64_t)m->s.eval_seed, KEY_TEST);
+    const int64_t batches = (m->s.tasks + w->batch - 1) / w->batch;
+    const float *prior = m->state.params + m->net.prior_from;
+    npagg_status status = NPAGG_OK;
+    for (int64_t i = 0; i < npagg_prior_param_count(m->net.prior); i++)
+        w->params[i] = (double)prior[i];
+    for (int64_t i = 0; i < batches && !status && !stopping_signal(); i++) {
+        source->draw(source->self, seed, (uint64_t)i, w->tasks);
+        if (level > 0)
+            source->corrupt(source->self, seed, (uint64_t)i, level, w->tasks);
+        status = trace_batch(ctx, m, vmp, cache, w);
+    }
+    for (int64_t t = 0; t < w->sweeps; t++)
+        w->bound[t] /= (double)(batches * w->batch);
+    return status;
+}
+
+static int trace_model(npagg_ctx *ctx, const saved_model *m, double level, bounds *w)
+{
+    npagg_vmp *vmp = NULL;
+    npagg_cache *cache = NULL;
+    npagg_status status = npagg_vmp_create(ctx, &vmp);
+    if (!status)
+        status = npagg_vmp_set_max_iters(vmp, (int32_t)w->sweeps);
+    if (!status)
+        status = npagg_cache_create(ctx, &cache);
+    if (!status)
+        status = trace_tasks(ctx, m, level, vmp, cache, w);
+    npagg_cache_destroy(cache);
+    npagg_vmp_destroy(vmp);
+    return status ? complain("the bound failed: %s", npagg_ctx_error(ctx)) : 0;
+}
+
+/* The figures of evaluate.h with this many sweeps. */
+static int evaluate_sweeps(npagg_ctx *ctx, const saved_model *m, int64_t sweeps, double level,
+                           scores *out)
+{
+    network net;
+    settings s = m->s;
+    char title[64];
+    s.vmp_steps = sweeps;
+    if (network_create(ctx, &s, &net))
+        return -1;
+    snprintf(title, sizeof title, "%s, %lld sweeps:", model_words[s.model], (long long)sweeps);
+    const int status = evaluate(ctx, &net, m->state.params, &m->source, (uint64_t)s.eval_seed,
+                                level, s.eval_samples, s.quiet ? NULL : title, out);
+    network_destroy(&net);
+    return status;
+}
+
+static void print_sweep(const saved_model *m, double level, int64_t sweeps, double bound,
+                        const figures *f, FILE *table)
+{
+    const char *word = model_words[m->s.model];
+    printf("%6lld  %-6s  %12.4f  %7.4f ± %.4f  %7.4f ± %.4f  %7.4f ± %.4f\n", (long long)sweeps,
+           word, bound, f->ctx_ll.mean, f->ctx_ll.error, f->tgt_ll.mean, f->tgt_ll.error,
+           f->tgt_rmse.mean, f->tgt_rmse.error);
+    if (table)
+        fprintf(table, "%s,%s,%lld,%g,%lld,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g\n", word, m->data,
+                (long long)m->s.seed, level, (long long)sweeps, bound, f->ctx_ll.mean,
+                f->ctx_ll.error, f->tgt_ll.mean, f->tgt_ll.error, f->tgt_rmse.mean,
+                f->tgt_rmse.error);
+}
+
+/* One sweep is all that ba and mba have. */
+static int sweep_model(npagg_ctx *ctx, const saved_model *m, FILE *table)
+{
+    const double level = m->s.levels.at[m->s.levels.count - 1];
+    const int robust = m->s.model == MODEL_RBA || m->s.model == MODEL_RMBA;
+    const int64_t sweeps = robust ? m->s.sweeps : 1;
+    bounds w;
+    scores at;
+    create_bounds(m, sweeps, &w);
+    scores_create(m->s.tasks, m->s.batch, &at);
+    int bad = trace_model(ctx, m, level, &w);
+    for (int64_t t = 1; t <= sweeps && !bad && !stopping_signal(); t++) {
+        bad = evaluate_sweeps(ctx, m, t, level, &at);
+        const figures f = figures_of(&at);
+        if (!bad && !stopping_signal())
+            print_sweep(m, level, t, w.bound[t - 1], &f, table);
+    }
+    if (!bad && robust)
+        printf("the bound fell in %lld of %lld sweeps\n", (long long)w.falls,
+               (long long)(at.tasks * (sweeps - 1)));
+    scores_destroy(&at);
+    destroy_bounds(&w);
+    return bad ? EXIT_FAILED : stopping_signal() ? stopping_status(stopping_signal()) : EXIT_DONE;
+}
+
+int sweeps_run(const examiner *e, int n, const char **files)
+{
+    FILE *table = e->s->table ? fopen(e->s->table, "w") : NULL;
+    int status = EXIT_DONE;
+    if (e->s->table && !table) {
+        complain("%s cannot be written: %s", e->s->table, strerror(errno));
+        return EXIT_FAILED;
+    }
+    if (table)
+        fputs("model,data,seed,gamma,vmp_steps,bound,ctx_ll,ctx_ll_se,tgt_ll,tgt_ll_se,tgt_rmse,"
+              "tgt_rmse_se\n",
+              table);
+    printf("sweeps  model   bound (mean)  context log-lik.  target log-lik.   target RMSE\n");
+    for (int i = 0; i < n && !status; i++) {
+        saved_model m;
+        status = saved_load(e, files[i], &m);
+        if (status)
+            break;
+        status = sweep_model(e->ctx, &m, table);
+        saved_destroy(&m);
+    }
+    if (table)
+        fclose(table);
+    return status;
+}

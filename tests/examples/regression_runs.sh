@@ -1,0 +1,128 @@
+# Runs of npagg-regression that are stopped, killed, resumed, made with other threads: they end with
+# the same bytes. And runs that go wrong.
+# usage: regression_runs.sh the built program
+. "$SOURCE_ROOT/tests/support/checks.sh"
+program=$(realpath "$1")
+cd "$WORK" || exit 1
+
+small=(--latent 8 --hidden 8 --decoder-hidden 8 --steps 600 --lr 3e-3 --log-every 50 --watch-every 200
+    --watch-tasks 16 --quiet)
+
+run() { # checkpoint, arguments...
+    "$program" "${small[@]}" --checkpoint "$1.st" --log "$1.csv" "${@:2}"
+}
+
+same_run() { # two names: the same checkpoint, and the same log but for times
+    cmp "$1.st" "$2.st" && cmp <(cut -d, -f1,4- "$1.csv") <(cut -d, -f1,4- "$2.csv")
+}
+
+for model in ba mba rba rmba; do
+    args=(--model $model --seed 5)
+    check "$model trains" run "$model" "${args[@]}" --threads 1
+    run "$model-2" "${args[@]}" --threads 2
+    check "$model: two threads give the same bytes as one" same_run $model $model-2
+    run "$model-3" "${args[@]}" --stop-at 300 --every 1000
+    run "$model-3" "${args[@]}" --resume
+    check "$model: stopped at 300 of 600 and resumed, the same bytes" same_run $model $model-3
+done
+paper() { # name, arguments...
+    "$program" --model rba --steps 30 --quiet --watch-every 0 --checkpoint "$1.st" --log "$1.csv" \
+        "${@:2}"
+}
+paper full --threads 1
+paper full-2 --threads 2
+check "so do networks of the paper's size" same_run full full-2
+run other --model rba --seed 6 --threads 1
+differ() {
+    ! cmp -s rba.st other.st
+}
+check "another seed gives other bytes" differ
+
+# Losses of the first steps, which every build has within rounding.
+near() { # name, step, loss
+    awk -F, -v step="$2" -v want="$3" '$1 == step { seen = 1; d = $5 - want }
+        END { print "off by " d; exit !(seen && d < 2e-4 && d > -2e-4) }' "$1.csv"
+}
+learns() { # name
+    awk -F, 'NR == 2 { first = $5 } { last = $5 } END { print first, last; exit !(last < first - 0.04) }' "$1.csv"
+}
+for model in ba mba rba rmba; do
+    check "$model learns" learns $model
+done
+check "ba: the mean loss of 50 steps is that of other builds" near ba 50 0.9319
+check "rba: the mean loss of 50 steps is that of other builds" near rba 50 0.9407
+check "rmba: the mean loss of 50 steps is that of other builds" near rmba 50 0.9391
+
+# kill -9, most often in the middle of a save: it saves after every step.
+killed() {
+    local cuts=0 kills=0
+    while [ $kills -lt 200 ] && [ $cuts -lt 10 ]; do
+        "$program" "${small[@]}" --model rba --seed 5 --checkpoint kill.st --log kill.csv --every 1 \
+            --resume &
+        sleep "$(awk -v r=$RANDOM -v k=$kills 'BEGIN { print r / 32768 * (0.3 + 0.03 * k) }')"
+        kill -9 $! 2>/dev/null
+        wait $! 2>/dev/null
+        kills=$((kills + 1))
+        if compgen -G '*.new' >/dev/null || compgen -G '.npagg-*' >/dev/null; then
+            cuts=$((cuts + 1))
+            rm -f .npagg-*
+        fi
+        [ ! -e kill.st ] || "$program" --eval kill.st --tasks 1 --gamma 0 --quiet || return 1
+    done
+    echo "$cuts of $kills kills came during a save"
+    [ $cuts -gt 0 ]
+}
+check "kills during saves leave a checkpoint that is whole" killed
+run kill --model rba --seed 5 --resume
+check "and the run goes on to the same bytes" same_run rba kill
+
+interrupted() { # signal, status
+    rm -f int.st
+    "$program" "${small[@]}" --steps 1000000 --checkpoint int.st --every 1000000 2>err &
+    for _ in $(seq 300); do # the first save is made when it listens
+        [ ! -e int.st ] || break
+        sleep 0.1
+    done
+    sleep 0.3
+    kill -"$1" $!
+    wait $!
+    local status=$?
+    cat err
+    [ $status -eq "$2" ] && grep -q "SIG$1 after step [0-9]*; --resume continues int.st" err &&
+        "$program" --eval int.st --tasks 1 --gamma 0 --quiet
+}
+check "SIGINT saves and exits with 130" interrupted INT 130
+check "SIGTERM saves and exits with 143" interrupted TERM 143
+
+explodes() {
+    "$program" "${small[@]}" --lr 1e25 --every 1 --checkpoint bad.st 2>err
+    local status=$?
+    cat err
+    [ $status -eq 1 ] && grep -qE '^npagg-regression: step [0-9]+: .*bad.st has step [0-9]+' err &&
+        "$program" --eval bad.st --tasks 1 --gamma 0 --quiet
+}
+check "a loss that is not finite stops, with the step, and leaves a good checkpoint" explodes
+
+rises() {
+    "$program" --eval rba.st rmba.st --quiet --tasks 64 --gamma 0.15 --sweeps 8 --csv-out sweeps.csv >out
+    cat out
+    [ "$(grep -c 'the bound fell in 0 of 448 sweeps' out)" -eq 2 ] &&
+        awk -F, 'NR > 1 && $1 == name && $6 < last { bad = 1 } { name = $1; last = $6 } END { exit bad }' sweeps.csv
+}
+check "the bound rises with every sweep on corrupted context" rises
+
+compares() {
+    "$program" --eval ba.st rba.st ba-2.st --quiet --tasks 40 --gamma 0,0.15 --csv-out table.csv \
+        --task-csv tasks.csv >out
+    cat out
+    grep -q ' 48 tasks' out && [ "$(grep -c '^ .*±' out)" -eq 6 ] &&
+        [ "$(wc -l <table.csv)" -eq 7 ] && [ "$(wc -l <tasks.csv)" -eq 289 ] &&
+        awk -F, '$1 == "ba-2" && $18 != 0 { bad = 1 } END { exit bad }' table.csv
+}
+check "several models are compared on the same tasks" compares
+snapshots() {
+    run snap --snapshots 300 --seed 5 && cmp snap.st snap.st.600 && [ -s snap.st.300 ] &&
+        ! cmp -s snap.st snap.st.300
+}
+check "snapshots are kept" snapshots
+finish
