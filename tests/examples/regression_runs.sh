@@ -53,15 +53,17 @@ check "ba: the mean loss of 50 steps is that of other builds" near ba 50 0.9319
 check "rba: the mean loss of 50 steps is that of other builds" near rba 50 0.9407
 check "rmba: the mean loss of 50 steps is that of other builds" near rmba 50 0.9391
 
-# kill -9, most often in the middle of a save: it saves after every step.
+# kill -9, most often in the middle of a save: it saves after every step. A run that gets to its end
+# is made again.
 killed() {
     local cuts=0 kills=0
-    while [ $kills -lt 200 ] && [ $cuts -lt 10 ]; do
+    while [ $kills -lt 100 ] && [ $cuts -lt 10 ]; do
         "$program" "${small[@]}" --model rba --seed 5 --checkpoint kill.st --log kill.csv --every 1 \
             --resume &
-        sleep "$(awk -v r=$RANDOM -v k=$kills 'BEGIN { print r / 32768 * (0.3 + 0.03 * k) }')"
+        sleep "$(awk -v r=$RANDOM 'BEGIN { print 0.02 + r / 32768 * 0.3 }')"
         kill -9 $! 2>/dev/null
         wait $! 2>/dev/null
+        [ $? -ne 0 ] || rm -f kill.st kill.csv
         kills=$((kills + 1))
         if compgen -G '*.new' >/dev/null || compgen -G '.npagg-*' >/dev/null; then
             cuts=$((cuts + 1))
