@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from typing import Any, Callable, Optional, Type, TypeVar
+from typing import Any, Callable, FrozenSet, Optional, Type, TypeVar
 
 from .errors import Error
 
@@ -14,18 +14,21 @@ H = TypeVar("H", bound="Handle")
 class Handle:
     """Owns a C object; destroys it once, by close(), by `with`, or when nobody refers to it.
 
-    C objects do not point at each other, so any order is right, also after their context and while
-    the interpreter ends. ``_h`` is the address, None once closed.
+    C objects do not point at each other, so any order is right, also after their context. ``_h`` is
+    the address, None once closed.
     """
 
     _h: Optional[int] = None
     _finalizer: Optional[weakref.finalize] = None
+    _fixed: FrozenSet[str] = frozenset()  # attributes that say what the C object is
 
     def _own(self, address: int, destroy: Callable[[int], None], allocator: Any) -> None:
         """Takes the C object; the allocator it was made with must live as long as it does."""
         self._h = address
         self._allocator = allocator
         self._finalizer = weakref.finalize(self, _destroy, destroy, address, allocator)
+        # What lives until the interpreter ends goes with the process: a daemon thread may be in C.
+        self._finalizer.atexit = False
 
     def close(self) -> None:
         """Destroys the C object; a second time does nothing."""
@@ -35,6 +38,16 @@ class Handle:
 
     def _changed(self) -> None:
         """Called after a setting was set: sizes may be others now."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Arrays are compared with the fixed attributes, so these are not for others to set."""
+        if name in self._fixed and name in self.__dict__:
+            raise AttributeError(f"{name} of npagg.{type(self).__name__} cannot be set")
+        super().__setattr__(name, value)
+
+    def __reduce__(self) -> Any:
+        """Two owners of one C object would destroy it twice. Shapes that can be made again say how."""
+        raise TypeError(f"npagg.{type(self).__name__} cannot be copied or pickled")
 
     @property
     def closed(self) -> bool:

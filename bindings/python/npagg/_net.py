@@ -27,6 +27,8 @@ class Net(Handle):
 
     _stage: str  # "encoder" or "decoder"
     _functions: Any  # of the C library that have no precision
+    _fixed = frozenset({"x_dim", "y_dim", "d", "widths", "n_params", "n_outputs"})
+    n_params: int
 
     def _create(
         self,
@@ -58,7 +60,7 @@ class Net(Handle):
         return getattr(self._functions, f"{self._stage}_{name}")
 
     def _changed(self) -> None:
-        self.n_params: int = self._c("param_count")(self._h)
+        self.__dict__["n_params"] = self._c("param_count")(self._h)
 
     def param_offset(self, field: str) -> int:
         """Where a tensor such as "mean.0.weight" begins in the parameters; KeyError if none."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, Tuple
 
 import numpy as np
 
 from ._abi import ALLOC, C
 from ._check import INT32, integer, output, real_for
 from ._handle import Handle, address, create
-from .errors import Error
+from .errors import Error, Status
 
 Allocator = Callable[[Optional[int], int, int], Optional[int]]
 
@@ -115,7 +115,9 @@ class Cache(Handle):
     It belongs to one thread at a time.
     """
 
-    _shape = (0, 0)  # sets and rows of the last inference, for the look-ups below
+    # Sets, rows and dtype of the last inference, for the look-ups below. None while one runs, and
+    # after one that failed or that Ctrl-C ended: C would write as many numbers as that one had.
+    _last: Optional[Tuple[int, int, Any]] = (0, 0, None)
 
     def __init__(self, ctx: Optional[Context] = None) -> None:
         create(self, context(ctx), C.cache_create, C.cache_destroy)
@@ -125,6 +127,11 @@ class Cache(Handle):
         """Bytes the last forward put into the cache."""
         return C.cache_bytes(address(self, Cache, "cache"))
 
+    def _inference(self) -> Tuple[int, int, Any]:
+        if self._last is None:
+            raise Error(Status.E_STATE, "the last forward with this cache did not come to its end")
+        return self._last
+
     def _look(self, function: Callable, dtype: Any, n: int, ctx: Optional[Context]) -> np.ndarray:
         result, where = output(None, "out", np.dtype(dtype), (n,))
         context(ctx).call(function, address(self, Cache, "cache"), where)
@@ -132,24 +139,25 @@ class Cache(Handle):
 
     def iters(self, ctx: Optional[Context] = None) -> np.ndarray:
         """[B] int32: sweeps each set of the last inference took."""
-        return self._look(C.infer_iters, INT32, self._shape[0], ctx)
+        return self._look(C.infer_iters, INT32, self._inference()[0], ctx)
 
     def residual(self, ctx: Optional[Context] = None) -> np.ndarray:
         """[B] float64: residual of each set after its last sweep."""
-        return self._look(C.infer_residual, np.float64, self._shape[0], ctx)
+        return self._look(C.infer_residual, np.float64, self._inference()[0], ctx)
 
     def grad_iters(self, ctx: Optional[Context] = None) -> np.ndarray:
         """[B] int32: adjoint sweeps of the last implicit backward; -1 where a set was unrolled."""
-        return self._look(C.infer_grad_iters, INT32, self._shape[0], ctx)
+        return self._look(C.infer_grad_iters, INT32, self._inference()[0], ctx)
 
     def weights(self, dtype: Any = None, ctx: Optional[Context] = None) -> np.ndarray:
-        """[N]: E[beta_i] after the last sweep, in the forward's precision, by default float64."""
-        real = real_for(dtype)
-        return self._look(real.infer_weights, real.dtype, self._shape[1], ctx)
+        """[N]: E[beta_i] after the last sweep; dtype, if given, must be that of the forward."""
+        _, n, last = self._inference()
+        real = real_for(last if dtype is None else dtype)
+        return self._look(real.infer_weights, real.dtype, n, ctx)
 
     def trace(self, b: int, ctx: Optional[Context] = None) -> np.ndarray:
         """[iters of set b] float64: the bound after each sweep; needs a forward with logz."""
-        b, n_sets = integer(b, "b"), self._shape[0]
+        b, n_sets = integer(b, "b"), self._inference()[0]
         if not 0 <= b < n_sets:
             raise IndexError(f"b = {b}, want 0 <= b < {n_sets}")
         bound = np.empty(int(self.iters(ctx)[b]))

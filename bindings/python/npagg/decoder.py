@@ -38,6 +38,7 @@ class Decoder(Net):
 
     _stage = "decoder"
     _functions = C
+    n_outputs: int
 
     activation = Setting("decoder_set_activation", one_of(Activation))
     likelihood = Setting("decoder_set_likelihood", one_of(Likelihood))  # changes the parameters
@@ -72,7 +73,7 @@ class Decoder(Net):
 
     def _changed(self) -> None:
         super()._changed()
-        self.n_outputs: int = C.decoder_output_count(self._h)
+        self.__dict__["n_outputs"] = C.decoder_output_count(self._h)
 
     def _inputs(
         self, real: Any, params: np.ndarray, x: np.ndarray, z: np.ndarray, offsets: np.ndarray

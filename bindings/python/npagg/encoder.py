@@ -68,7 +68,11 @@ class Encoder(Net):
 
     @var_range.setter
     def var_range(self, value: Tuple[float, float]) -> None:
-        lo, hi = (number(x, "var_range") for x in value)
+        try:
+            lo, hi = value
+        except (TypeError, ValueError):
+            raise TypeError(f"var_range is {value!r}, want (lo, hi)") from None
+        lo, hi = number(lo, "var_range"), number(hi, "var_range")
         apply(self, C.encoder_set_var_range, "var_range", lo, hi)
         self._var_range = lo, hi
 

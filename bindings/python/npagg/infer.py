@@ -93,8 +93,7 @@ def infer_forward(
     q, to_q = output(q, "out", dtype, (n_sets, prior.n_posterior))
     logz = logz or e is not None
     e, to_logz = output(e, "out[1]", dtype, (n_sets,)) if logz else (None, None)
-    context(ctx).call(
-        real.infer_forward,
+    ctx, arguments = context(ctx), (
         handle,
         address_or_null(vmp, Vmp, "vmp"),
         read(params, "params", dtype, (prior.n_params,)),
@@ -107,8 +106,12 @@ def infer_forward(
         to_logz,
         address_or_null(cache, Cache, "cache"),
     )
-    if cache is not None:
-        cache._shape = n_sets, n
+    if cache is None:
+        ctx.call(real.infer_forward, *arguments)
+    else:
+        cache._last = None
+        ctx.call(real.infer_forward, *arguments)
+        cache._last = n_sets, n, dtype
     return (q, e) if logz else q
 
 

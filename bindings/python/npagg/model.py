@@ -61,6 +61,10 @@ class Model(Handle):
     ``n_params`` = P, ``n_posterior`` = Q, ``n_outputs`` per point and sample.
     """
 
+    _fixed = frozenset(
+        {"d", "k", "x_dim", "y_dim", "samples", "sampling", "n_params", "n_posterior", "n_outputs"}
+    )
+
     def __init__(
         self,
         encoder: Encoder,

@@ -44,6 +44,8 @@ class Objective(Handle):
     "chosen" or "pathwise". kl: "auto", "closed", "sampled" or "matched".
     """
 
+    _fixed = frozenset({"kind"})
+
     samples = Setting("objective_set_samples", integer)
     points = Setting("objective_set_points", one_of(Points))
     normalise = Setting("objective_set_normalise", one_of(Normalise))

@@ -23,6 +23,9 @@ class Prior(Handle):
     d: int
     k: int
     kind: str
+    n_params: int
+    n_posterior: int
+    _fixed = frozenset({"d", "k", "kind", "n_params", "n_posterior"})
 
     #: Student-t factors; adds or removes the parameter "log_c0".
     robust = Setting("prior_set_robust", flag)
@@ -73,8 +76,8 @@ class Prior(Handle):
         return f"Prior({self.kind!r}, d={self.d}, k={self.k}, robust={self.robust})"
 
     def _changed(self) -> None:
-        self.n_params: int = C.prior_param_count(self._h)
-        self.n_posterior: int = C.prior_posterior_count(self._h)
+        self.__dict__["n_params"] = C.prior_param_count(self._h)
+        self.__dict__["n_posterior"] = C.prior_posterior_count(self._h)
 
     def param_offset(self, field: str) -> int:
         """Where a parameter begins; KeyError if there is none of that name."""

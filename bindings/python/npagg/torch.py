@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from ._abi import F32, F64
+from ._check import int64s
 from ._handle import address, address_or_null
 from .ctx import Cache, Context, context
 from .infer import Vmp
@@ -54,11 +55,18 @@ def _check(t: Any, name: str, dtype: torch.dtype, shape: Tuple[int, ...]) -> Ten
         raise TypeError(f"{name} is {type(t).__name__}, want a torch.Tensor")
     if t.device.type != "cpu":
         raise TypeError(f"{name} is on {t.device}, want cpu")
+    if t.layout is not torch.strided:
+        raise TypeError(f"{name} has layout {t.layout}, want torch.strided")
     if t.dtype is not dtype:
         raise TypeError(f"{name} has dtype {t.dtype}, want {dtype}")
     if t.shape != shape:
         raise ValueError(f"{name} has shape {list(t.shape)}, want {list(shape)}")
-    return t.contiguous()
+    return _dense(t)
+
+
+def _dense(t: Tensor) -> Tensor:
+    """What data_ptr() can be taken of; t itself unless it is strided, or a view that is negated."""
+    return t.resolve_neg().contiguous()
 
 
 class _Call:
@@ -76,6 +84,7 @@ class _Call:
         self.prior, self.vmp, self.offsets, self.logz, self.ctx = prior, vmp, offsets, logz, ctx
         self.real = _REALS[dtype]
         self.n_sets = len(offsets) - 1
+        self.differentiable = torch.is_grad_enabled()  # Function.forward cannot see it
         self.cache: Optional[Cache] = None
 
     def inputs(self, params: Tensor, m: Tensor, v: Tensor, weight: Optional[Tensor]) -> tuple:
@@ -103,7 +112,7 @@ class _Aggregate(torch.autograd.Function):
     def forward(  # type: ignore[override]
         ctx, call: _Call, params: Tensor, m: Tensor, v: Tensor, weight: Optional[Tensor]
     ):
-        if any(ctx.needs_input_grad):
+        if call.differentiable and any(ctx.needs_input_grad):
             call.cache = Cache(call.ctx)
         q = m.new_empty((call.n_sets, call.prior.n_posterior))
         logz = m.new_empty(call.n_sets) if call.logz else None
@@ -127,8 +136,8 @@ class _Aggregate(torch.autograd.Function):
             torch.zeros_like(t) if needed else None
             for t, needed in zip(inputs, ctx.needs_input_grad[1:])
         ]
-        dq = None if dq is None else dq.contiguous()
-        dlogz = None if dlogz is None else dlogz.contiguous()
+        dq = None if dq is None else _dense(dq)
+        dlogz = None if dlogz is None else _dense(dlogz)
         context(call.ctx).call(
             call.real.infer_backward,
             *call.inputs(*inputs),
@@ -153,10 +162,8 @@ def _flatten(m: Tensor, offsets: Any) -> Tuple[Tensor, bool]:
         return torch.arange(n_sets + 1) * n, m.dim() == 3
     if m.dim() != 2:
         raise ValueError(f"m has shape {list(m.shape)}, want [N,D] with offsets")
-    if isinstance(offsets, np.ndarray):
-        offsets = torch.from_numpy(offsets)
-    elif not isinstance(offsets, Tensor):
-        offsets = torch.tensor(offsets)
+    if not isinstance(offsets, Tensor):
+        offsets = torch.from_numpy(np.array(int64s(offsets, "offsets")))
     if offsets.dim() != 1 or not len(offsets):
         raise ValueError(f"offsets has shape {list(offsets.shape)}, want [B+1]")
     offsets = _check(offsets, "offsets", torch.int64, offsets.shape)

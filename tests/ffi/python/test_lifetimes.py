@@ -1,9 +1,11 @@
 """Objects of C end once, in any order, and take all their memory with them."""
 
+import copy
 import ctypes
 import gc
 import itertools
 import os
+import pickle
 import subprocess
 import sys
 import weakref
@@ -165,6 +167,38 @@ class LifetimeTest(support.TestCase):
         del prior
         gc.collect()
         self.assertEqual({}, meter.live)
+
+    def test_what_cannot_be_made_again_is_not_copied(self):
+        """A copy of the attributes would be a second owner, left with what the first destroyed."""
+        w = calls.World(np.float64)
+        for handle in (w.model, npagg.Cache(), npagg.Context()):
+            for attempt in (copy.copy, copy.deepcopy, pickle.dumps):
+                with self.assertRaisesRegex(TypeError, type(handle).__name__):
+                    attempt(handle)
+        for shape in (w.prior, w.vmp, w.encoder, w.decoder, w.objective):
+            other = copy.copy(shape)
+            self.assertNotEqual(shape._h, other._h)
+            other.close()
+            self.assertFalse(shape.closed)
+
+    def test_the_interpreter_ends_while_a_daemon_thread_computes(self):
+        """What runs at exit after the binding's part has the thread use all that it holds."""
+        code = """
+import atexit, threading, time
+atexit.register(time.sleep, 0.3)
+import npagg, numpy as np
+prior, vmp = npagg.Prior.student(32), npagg.Vmp(max_iters=100)
+params, m = prior.init_params(), np.ones((4, 200, 32))
+begun = threading.Event()
+def work():
+    while True:
+        npagg.infer_forward(prior, params, m, m, vmp=vmp)
+        begun.set()
+threading.Thread(target=work, daemon=True).start()
+begun.wait()
+"""
+        run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        self.assertEqual((0, "", ""), (run.returncode, run.stdout, run.stderr))
 
     def test_the_interpreter_ends_with_objects_alive(self):
         code = """

@@ -234,6 +234,27 @@ class RefusalTest(support.TestCase):
         for name in parts:
             self.refuse(TypeError, name, npagg.Model, **dict(parts, **{name: w.cache}))
 
+    def test_sizes_of_shapes_cannot_be_set(self):
+        """Arrays are compared with them: another number would let C read past an array's end."""
+        w = calls.World(np.float64)
+        for shape, names in (
+            (w.prior, "kind d k n_params n_posterior"),
+            (w.encoder, "x_dim y_dim d widths n_params"),
+            (w.decoder, "x_dim y_dim d widths n_params n_outputs"),
+            (w.objective, "kind"),
+            (w.model, "d k x_dim y_dim samples sampling n_params n_posterior n_outputs"),
+        ):
+            for name in names.split():
+                was = getattr(shape, name)
+                self.refuse(AttributeError, name, setattr, shape, name, 1)
+                self.assertEqual(was, getattr(shape, name))
+
+    def test_a_range_that_is_no_pair_is_named(self):
+        for value in (3, (1, 2, 3), "ab", None):
+            self.refuse(
+                TypeError, "var_range", npagg.Encoder, 1, 1, 2, [], "relu", var_range=value
+            )
+
     def test_unknown_fields_are_key_errors(self):
         w = calls.World(np.float64)
         for look in (
@@ -298,6 +319,47 @@ class RefusalTest(support.TestCase):
         self.library_refuses(status.E_STATE, "backward", cache.grad_iters)
         w.encoder.forward(w.encoder.init_params(), w.x, w.y, OFFSETS, cache=cache)
         self.library_refuses(status.E_STATE, "cache", cache.iters)
+
+    def test_weights_have_the_precision_of_their_forward(self):
+        for dtype in (np.float32, np.float64):
+            w, cache = calls.World(dtype), npagg.Cache()
+            npagg.infer_forward(w.prior, w.params, w.m, w.v, OFFSETS, cache=cache)
+            self.assert_same_bits(cache.weights(dtype), cache.weights())
+            self.assertEqual(dtype, cache.weights().dtype)
+
+    def test_after_ctrl_c_the_cache_gives_nothing(self):
+        """C had come to its end: by the sizes of the forward before it, it would write too much."""
+        w, cache, forward = calls.World(np.float64), npagg.Cache(), npagg._abi.F64.infer_forward
+
+        def interrupted(*arguments):
+            forward(*arguments)
+            raise KeyboardInterrupt
+
+        npagg.infer_forward(w.prior, w.params, w.m[:1], w.v[:1], cache=cache)
+        self.addCleanup(setattr, npagg._abi.F64, "infer_forward", forward)
+        npagg._abi.F64.infer_forward = interrupted
+        with self.assertRaises(KeyboardInterrupt):
+            npagg.infer_forward(w.prior, w.params, w.m, w.v, OFFSETS, cache=cache)
+        for look in (cache.iters, cache.residual, cache.grad_iters, cache.weights):
+            self.library_refuses(npagg.Status.E_STATE, "cache", look)
+        self.library_refuses(npagg.Status.E_STATE, "cache", cache.trace, 0)
+
+    def test_an_array_refused_by_the_binding_leaves_the_cache_as_it_was(self):
+        w, cache = calls.World(np.float64), npagg.Cache()
+        npagg.infer_forward(w.prior, w.params, w.m, w.v, OFFSETS, cache=cache)
+        before = cache.weights()
+        self.refuse(
+            ValueError,
+            "v",
+            npagg.infer_forward,
+            w.prior,
+            w.params,
+            w.m,
+            w.v[:2],
+            OFFSETS,
+            cache=cache,
+        )
+        self.assert_same_bits(before, cache.weights())
 
     def test_paths_and_names_of_checkpoints_are_checked(self):
         extra = npagg.checkpoint

@@ -2,6 +2,7 @@
 
 import copy
 import io
+import warnings
 
 import numpy as np
 import torch
@@ -145,6 +146,34 @@ class TorchTest(support.TestCase):
         self.assertEqual(dense.shape, dense.grad.shape)
         self.assertTrue(torch.all(dense.grad[0, 2] == 0) and torch.all(dense.grad[1] != 0))
 
+    def test_a_negated_view_has_its_sign(self):
+        """Such a tensor is contiguous here, and its memory has the number with the other sign."""
+        negated = torch.tensor([[1 + 2j]], dtype=torch.complex128).conj().imag
+        self.assertTrue(negated.is_neg() and negated.is_contiguous())
+        prior, one = nt.GaussianPrior(1, dtype=torch.float64), torch.ones_like(negated)
+        self.assertEqual(-1.0, prior(negated, one.clone()).mean.item())
+
+    def test_offsets_of_any_kind_are_the_same_and_warn_of_nothing(self):
+        prior, m, v, _ = draw("gaussian")
+        fixed = np.array(OFFSETS)
+        fixed.setflags(write=False)
+        want = prior(m, v, torch.tensor(OFFSETS)).mean
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for offsets in (OFFSETS, tuple(OFFSETS), fixed, np.array(OFFSETS[::-1])[::-1]):
+                self.assertTrue(torch.equal(want, prior(m, v, offsets).mean))
+
+    def test_without_gradients_no_cache_is_filled(self):
+        prior, m, v, _ = draw("student")
+        seen, forward = [], npagg._abi.F64.infer_forward
+        self.addCleanup(setattr, npagg._abi.F64, "infer_forward", forward)
+        npagg._abi.F64.infer_forward = lambda *a: seen.append(a[-1]) or forward(*a)
+        with torch.no_grad():
+            prior(m, v, OFFSETS)
+        prior(m, v, OFFSETS)
+        prior.requires_grad_(False)(m.detach(), v.detach(), OFFSETS)
+        self.assertEqual([True, False, True], [cache is None for cache in seen])
+
     def test_tensors_are_not_copied(self):
         prior, m, v, _ = draw("gaussian")
         seen, forward = [], npagg._abi.F64.infer_forward
@@ -209,12 +238,16 @@ class TorchTest(support.TestCase):
             self.refuse(TypeError, name, **{name: t.detach().numpy()})
             self.refuse(TypeError, name, **{name: t.to("meta")})
             self.refuse(TypeError, name, **{name: t.int()})
+            self.refuse(TypeError, name, **{name: t.detach().to_sparse()})
             self.refuse(ValueError, name, **{name: t[None]})
         self.refuse(TypeError, "v", v=v.float())
         self.refuse(ValueError, "v", v=v[:, :2])
         self.refuse(ValueError, "v", v=v[:6])
         self.refuse(ValueError, "offsets", offsets=[0, 3])
-        self.refuse(ValueError, "offsets", offsets=[])
+        for bad in ([], torch.tensor(OFFSETS)[None], np.array(OFFSETS)[None]):
+            self.refuse(ValueError, "offsets", offsets=bad)
+        for bad in ("abc", 7, [0, [7]], [0.0, 7.0], np.array([0.0, 7.0])):
+            self.refuse(TypeError, "offsets", offsets=bad)
         self.refuse(TypeError, "offsets", offsets=torch.tensor(OFFSETS).int())
         self.refuse(TypeError, "prior", prior=7)
         self.refuse(TypeError, "params", prior=npagg.Prior.gaussian(D))
