@@ -58,6 +58,45 @@ claim("test_a_closed_object_is_refused") do
     @test refuses(() -> gaussian(ctx, 1), ArgumentError, "Context", "closed")
 end
 
+claim("test_objects_are_not_copied") do
+    for object in one_of_each(Context())
+        @test refuses(() -> deepcopy(object), ArgumentError, string(nameof(typeof(object))))
+        @test refuses(() -> deepcopy([object]), ArgumentError, "copied")
+        @test isopen(object)
+    end
+end
+
+# Presses Ctrl-C at the next allocation, which asks the collector, where Julia would throw.
+const PRESS = Ref(false)
+function pressing_alloc(user::Ptr{Cvoid}, p::Ptr{Cvoid}, old_size::Csize_t, new_size::Csize_t)
+    if PRESS[] && new_size > 0
+        PRESS[] = false
+        ccall(:kill, Cint, (Cint, Cint), getpid(), 2)
+        Libc.systemsleep(1) # Julia has a thread for signals, which tells this one
+    end
+    return NPAgg.counted_alloc(user, p, old_size, new_size)
+end
+const PRESSING =
+    @cfunction(pressing_alloc, Ptr{Cvoid}, (Ptr{Cvoid}, Ptr{Cvoid}, Csize_t, Csize_t))
+
+claim("test_ctrl_c_waits_for_the_end_of_a_call") do
+    Base.exit_on_sigint(false)
+    ctx = Context(; alloc = PRESSING)
+    cache, prior = Cache(ctx), student(ctx, 2)
+    params, m, v = NPAgg.init_params(ctx, prior, 1), zeros(2, 500), ones(2, 500)
+    forward(ctx, prior, params, m[:, 1:1], v[:, 1:1]; cache = cache)
+    PRESS[] = true
+    e = thrown(() -> (forward(ctx, prior, params, m, v; cache = cache); sleep(20)))
+    @test e isa InterruptException
+    @test !PRESS[]
+    # The forward came to its end, and what looks into its cache knows how large it was.
+    @test NPAgg.cache_bytes(cache) > 0
+    @test length(NPAgg.weights(ctx, cache)) == 500
+    @test NPAgg.weights(ctx, cache) == (forward(ctx, prior, params, m, v; cache = cache);
+                                        NPAgg.weights(ctx, cache))
+    foreach(close, (ctx, cache, prior))
+end
+
 claim("test_an_exception_in_the_middle_leaks_nothing") do
     function interrupted(i)
         objects = one_of_each(counted_context())

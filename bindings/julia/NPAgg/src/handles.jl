@@ -30,6 +30,10 @@ for (T, destroy, fields) in ((:Context, :ctx_destroy, ()),
     end
 end
 
+# A copy would have the address of what the other one's finalizer destroys.
+Base.deepcopy_internal(h::Handle, ::IdDict) =
+    throw(ArgumentError("a $(nameof(typeof(h))) cannot be copied; make another one"))
+
 Base.isopen(h::Handle) = h.ptr != C_NULL
 
 # ccall keeps its arguments alive, so handles are given to it as they are.

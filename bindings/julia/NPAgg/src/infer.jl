@@ -52,9 +52,11 @@ function forward(ctx::Context, prior::Prior, params::AbstractVector{T}, m::Abstr
     Q = posterior_count(prior)
     q = required("q", output("q", q, T, (Q, B)), T, (Q, B))
     logz = output("logz", logz, T, (B,))
-    check(ctx, Raw.infer_forward(T, ctx, prior, vmp, params, B, offsets, m, v, weight, q, logz,
-                                 cache))
-    remember!(cache, T, B, n)
+    disable_sigint() do # the cache, and what is known of it, change together
+        check(ctx, Raw.infer_forward(T, ctx, prior, vmp, params, B, offsets, m, v, weight, q, logz,
+                                     cache))
+        remember!(cache, T, B, n)
+    end
     return (q = q, logz = logz)
 end
 

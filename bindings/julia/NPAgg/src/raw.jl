@@ -14,7 +14,8 @@ const Doubles = Ptr{Float64}
 
 null(x) = x === nothing ? C_NULL : x
 
-# One Julia method that calls the C function `name`; `A` among the types stands for Ptr{T}.
+# One Julia method that calls the C function `name`; `A` among the types stands for Ptr{T}. Ctrl-C
+# waits until it has returned: thrown out of the allocator, it would leave C in the middle.
 function define(result, call, name, T)
     method, parameters = call.args[1], call.args[2:end]
     arguments = [p.args[1] for p in parameters]
@@ -26,7 +27,7 @@ function define(result, call, name, T)
         const $slot = Slot($(QuoteNode(name)), C_NULL)
         push!(SLOTS, $slot)
         $method($(first...), $(arguments...)) =
-            ccall(address($slot), $result, ($(types...),), $(values...))
+            disable_sigint(() -> ccall(address($slot), $result, ($(types...),), $(values...)))
     end
 end
 
