@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from typing import Any, Callable, Optional, Tuple
+from typing import Any, Callable, List, Optional, Tuple
 
 import numpy as np
 
@@ -33,7 +33,9 @@ class Context(Handle):
     """
 
     def __init__(self, threads: int = 1, alloc: Optional[Allocator] = None) -> None:
-        self._lock = threading.Lock()
+        # Who is in a call: a list, because Ctrl-C cannot come between its append and its remove and
+        # what they do. After a lock's acquire it can, and would leave the lock locked.
+        self._users: List[object] = []
         self._threads = 1
         out = ctypes.c_void_p()
         callback = None if alloc is None else _callback(alloc)
@@ -64,10 +66,11 @@ class Context(Handle):
 
     def call(self, function: Callable[..., int], *arguments: Any) -> None:
         """function(ctx, *arguments) of the C library; a failure becomes :class:`npagg.Error`."""
-        lock = self._lock
-        if not lock.acquire(False):
-            raise RuntimeError("ctx is in use by another thread; give each thread a Context")
+        users, me = self._users, object()
         try:
+            users.append(me)
+            if users[0] is not me:
+                raise RuntimeError("ctx is in use by another thread; give each thread a Context")
             handle = self._h
             if handle is None:
                 raise ValueError("ctx is closed")
@@ -75,15 +78,17 @@ class Context(Handle):
             if status:
                 raise Error(status, C.ctx_error(handle).decode(errors="replace"))
         finally:
-            lock.release()
+            users.remove(me)
 
     def close(self) -> None:
-        if not self._lock.acquire(False):
-            raise RuntimeError("ctx is in use by another thread")
+        users, me = self._users, object()
         try:
+            users.append(me)
+            if users[0] is not me:
+                raise RuntimeError("ctx is in use by another thread")
             super().close()
         finally:
-            self._lock.release()
+            users.remove(me)
 
 
 class _PerThread(threading.local):

@@ -1,6 +1,8 @@
 """Threads of Python: one context each, at the same time, with the bits of one thread."""
 
 import ctypes
+import random
+import signal
 import threading
 import time
 
@@ -123,6 +125,26 @@ class ThreadTest(support.TestCase):
             time.sleep(0.001)
         thread.join()
         self.assertGreater(ticks, 20)
+
+    def test_ctrl_c_at_any_time_leaves_the_context_free(self):
+        prior, (m, v) = npagg.Prior.gaussian(2), problem(2, 3, 2)
+        params, interrupts = prior.init_params(), 0
+
+        def interrupt(*_):
+            raise KeyboardInterrupt
+
+        self.addCleanup(signal.signal, signal.SIGALRM, signal.signal(signal.SIGALRM, interrupt))
+        with npagg.Context() as ctx:
+            while interrupts < 5000:
+                try:
+                    signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-6, 1e-4))
+                    while True:
+                        npagg.infer_forward(prior, params, m, v, ctx=ctx)
+                except KeyboardInterrupt:
+                    interrupts += 1
+                finally:
+                    signal.setitimer(signal.ITIMER_REAL, 0)
+            npagg.infer_forward(prior, params, m, v, ctx=ctx)
 
     def test_one_context_in_two_threads_is_refused(self):
         prior, ctx, refused = npagg.Prior.gaussian(2), None, []
