@@ -111,21 +111,18 @@ class Case:
         return g["beta"] if self.weight is not None else np.ones(len(g["m"]))
 
 
-class GoldenTest(support.TestCase):
+class Comparisons(support.TestCase):
+    """What tests/ffi/python/test_torch_golden.py shares."""
+
     def compare(self, want, got, what):
         self.assert_close(np.ravel(want), np.ravel(got), TOLERANCE, what)
 
-    def check_forward(self, case):
-        g, (q, logz) = case.file, case.forward()
-        posterior = case.prior.split_posterior(q)
-        trace = g[case.how.logz].reshape(int(g["B"]), -1)
+    def check_posterior(self, case, q):
+        g, posterior = case.file, case.prior.split_posterior(q)
         self.compare(g["post_mu"], posterior["mean"], "mean")
         self.compare(g["post_var"], posterior["var"], "var")
         if case.how.kind == "mixture":
             self.compare(g["log_post_pi"], posterior["logw"], "logw")
-        self.compare(trace[:, -1], logz, "logz")
-        self.compare(trace, np.array([case.cache.trace(b) for b in range(len(trace))]), "trace")
-        self.compare(case.wanted_weights(), case.cache.weights(), "weights")
 
     def check_backward(self, case, gradient):
         g, grads = case.file, case.backward(gradient)
@@ -136,6 +133,16 @@ class GoldenTest(support.TestCase):
             self.compare(g[f"{gradient}_weight"], grads.weight, f"{gradient}_weight")
         for field, got in case.prior.split_params(grads.params).items():
             self.compare(case.wanted_param(gradient, field), got, f"{gradient}_{field}")
+
+
+class GoldenTest(Comparisons):
+    def check_forward(self, case):
+        g, (q, logz) = case.file, case.forward()
+        self.check_posterior(case, q)
+        trace = g[case.how.logz].reshape(int(g["B"]), -1)
+        self.compare(trace[:, -1], logz, "logz")
+        self.compare(trace, np.array([case.cache.trace(b) for b in range(len(trace))]), "trace")
+        self.compare(case.wanted_weights(), case.cache.weights(), "weights")
 
     def check_file(self, path, dialect):
         case = Case(path, dialect)
@@ -148,14 +155,14 @@ class GoldenTest(support.TestCase):
             self.assertTrue(list(support.golden_files(kind + "_")), kind)
 
 
-def add_tests():
+def add_tests(to, binding):
     for number, (stem, path) in enumerate(support.golden_files(*(k + "_" for k in DIALECTS))):
         dialect = DIALECTS[stem.partition("_")[0]]
-        name = f"test_numpy_f64_reproduces_{stem}"
-        name += f"_{number}" if hasattr(GoldenTest, name) else ""
-        setattr(GoldenTest, name, lambda self, p=path, d=dialect: self.check_file(p, d))
+        name = f"test_{binding}_f64_reproduces_{stem}"
+        name += f"_{number}" if hasattr(to, name) else ""
+        setattr(to, name, lambda self, p=path, d=dialect: self.check_file(p, d))
 
 
-add_tests()
+add_tests(GoldenTest, "numpy")
 if __name__ == "__main__":
     support.main()
