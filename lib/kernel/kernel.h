@@ -25,7 +25,7 @@ typedef struct NP_REAL(np_block) {
     const int64_t *row; /* [n]: rows of m that are in the block */
     const real *lam;    /* [n,d]: 1/v of those rows; NULL: not known yet, computed on the way */
     real *store;        /* [n,d]: where 1/v is left if it was not known; NULL: nowhere */
-    int32_t far;        /* the set is too large for the nearest caches */
+    int32_t far;        /* the rows come from beyond the nearest caches */
 } NP_REAL(np_block);
 #define np_block NP_REAL(np_block)
 

@@ -1,6 +1,7 @@
 /*
- * Vectors of W reals along the dimensions, four rows at a time so that sums are loaded and stored
- * once per four rows. Vectors over dimensions are rounded to `real` a tile at a time. Compiled once
+ * Vectors of W reals along the dimensions. A first look goes row by row, in the order of memory;
+ * sums over rows stay in registers while the rows of a block pass by; sums over dimensions are of
+ * four rows at a time. Vectors over dimensions are rounded to `real` a tile at a time. Compiled once
  * for AVX2 and FMA and once for AVX-512.
  */
 #include "kernel/kernel.h"
@@ -42,45 +43,32 @@ typedef struct tile_sums {
     _Alignas(64) real L[TILE], h[TILE];
 } tile_sums;
 
-INLINE void first_lanes_of(const strip *s, int R, int fresh, int64_t j, int64_t n, const real *c,
+INLINE void first_lanes_of(const strip *s, int fresh, int64_t j, int64_t n, real c,
                            const real *centre, tile_sums *part, extremes *seen)
 {
-    vec sum_L = load(part->L + j), sum_h = load(part->h + j);
-    const vec about = load_n(centre + j, n);
-    for (int r = 0; r < R; r++) {
-        const vec m = load_n(s->m[r] + j, n), v = load_or_one(s->lam[r] + j, n), lam = splat(1) / v;
-        const vec x = c[r] * lam;
-        see(seen, m, v);
-        ask(fresh, s->m[r] + j);
-        ask(fresh, s->lam[r] + j);
-        if (s->store[r])
-            store_n(s->store[r] + j, n, lam);
-        sum_L += x;
-        sum_h += x * (m - about);
-    }
-    store(part->L + j, sum_L);
-    store(part->h + j, sum_h);
+    const vec m = load_n(s->m[0] + j, n), v = load_or_one(s->lam[0] + j, n), lam = splat(1) / v;
+    const vec x = c * lam;
+    see(seen, m, v);
+    ask(fresh, s->m[0] + j);
+    ask(fresh, s->lam[0] + j);
+    if (s->store[0])
+        store_n(s->store[0] + j, n, lam);
+    store(part->L + j, load(part->L + j) + x);
+    store(part->h + j, load(part->h + j) + x * (m - load_n(centre + j, n)));
 }
 
-INLINE void first_strip(const np_block *k, int R, int fresh, int64_t i, int64_t j0, int64_t n,
-                        const real *c, const real *centre, tile_sums *part, extremes *seen)
-{
-    const strip s = take_strip(k, R, fresh, i, j0);
-    int64_t j = 0;
-    for (; j + W <= n; j += W)
-        first_lanes_of(&s, R, fresh, j, W, c + i, centre, part, seen);
-    if (j < n)
-        first_lanes_of(&s, R, fresh, j, n - j, c + i, centre, part, seen);
-}
-
+/* Row by row, in the order of memory. */
 INLINE void first_tile(const np_block *k, int fresh, int64_t j0, int64_t n, const real *c,
                        const real *centre, tile_sums *part, extremes *seen)
 {
-    int64_t i = 0;
-    for (; i + ROWS <= k->n; i += ROWS)
-        first_strip(k, ROWS, fresh, i, j0, n, c, centre, part, seen);
-    for (; i < k->n; i++)
-        first_strip(k, 1, fresh, i, j0, n, c, centre, part, seen);
+    for (int64_t i = 0; i < k->n; i++) {
+        const strip s = take_strip(k, 1, fresh, i, j0);
+        int64_t j = 0;
+        for (; j + W <= n; j += W)
+            first_lanes_of(&s, fresh, j, W, c[i], centre, part, seen);
+        if (j < n)
+            first_lanes_of(&s, fresh, j, n - j, c[i], centre, part, seen);
+    }
 }
 
 static void first(const np_block *k, const real *c, np_range *range, double *L, double *h)
@@ -110,40 +98,43 @@ typedef struct centre {
     _Alignas(64) real high[TILE], low[TILE];
 } centre;
 
-/* n lanes of the sums of R rows. */
-INLINE void sums_lanes(const strip *s, int R, int fresh, int64_t j, int64_t n, const real *c,
-                       const centre *e, tile_sums *part)
-{
-    vec sum_L = load(part->L + j), sum_h = load(part->h + j);
-    const vec high = load(e->high + j), low = load(e->low + j);
-    for (int r = 0; r < R; r++) {
-        const vec x = c[r] * take_lam(s, r, fresh, j, n);
-        sum_L += x;
-        sum_h += x * ((load_n(s->m[r] + j, n) - high) - low);
-    }
-    store(part->L + j, sum_L);
-    store(part->h + j, sum_h);
-}
+/* Vectors of dimensions whose sums stay in registers over the rows of a block. */
+enum { COLUMNS = NP_LANE_BYTES == 64 ? 4 : 2 };
 
-INLINE void sums_strip(const np_block *k, int R, int fresh, int64_t i, int64_t j0, int64_t n,
-                       const real *c, const centre *e, tile_sums *part)
+/* C vectors of dimensions from j on, of which the last has n lanes; the tile begins at j0. */
+INLINE void sums_columns(const np_block *k, int C, int fresh, int64_t j0, int64_t j, int64_t n,
+                         const real *c, const centre *e, tile_sums *part)
 {
-    const strip s = take_strip(k, R, fresh, i, j0);
-    int64_t j = 0;
-    for (; j + W <= n; j += W)
-        sums_lanes(&s, R, fresh, j, W, c + i, e, part);
-    if (j < n)
-        sums_lanes(&s, R, fresh, j, n - j, c + i, e, part);
+    vec sum_L[COLUMNS] = {{0}}, sum_h[COLUMNS] = {{0}}, high[COLUMNS], low[COLUMNS];
+    for (int q = 0; q < C; q++) {
+        high[q] = load(e->high + j + q * W);
+        low[q] = load(e->low + j + q * W);
+    }
+    for (int64_t i = 0; i < k->n; i++) {
+        const strip s = take_strip(k, 1, fresh, i, j0 + j);
+        for (int q = 0; q < C; q++) {
+            const int64_t lanes = q + 1 < C ? W : n;
+            const vec x = c[i] * take_lam(&s, 0, fresh, q * W, lanes);
+            sum_L[q] += x;
+            sum_h[q] += x * ((load_n(s.m[0] + q * W, lanes) - high[q]) - low[q]);
+        }
+    }
+    for (int q = 0; q < C; q++) {
+        store(part->L + j + q * W, sum_L[q]);
+        store(part->h + j + q * W, sum_h[q]);
+    }
 }
 
 INLINE void sums_tile(const np_block *k, int fresh, int64_t j0, int64_t n, const real *c,
                       const centre *e, tile_sums *part)
 {
-    int64_t i = 0;
-    for (; i + ROWS <= k->n; i += ROWS)
-        sums_strip(k, ROWS, fresh, i, j0, n, c, e, part);
-    for (; i < k->n; i++)
-        sums_strip(k, 1, fresh, i, j0, n, c, e, part);
+    int64_t j = 0;
+    for (; j + COLUMNS * W <= n; j += COLUMNS * W)
+        sums_columns(k, COLUMNS, fresh, j0, j, W, c, e, part);
+    for (; j + W <= n; j += W)
+        sums_columns(k, 1, fresh, j0, j, W, c, e, part);
+    if (j < n)
+        sums_columns(k, 1, fresh, j0, j, n - j, c, e, part);
 }
 
 static void sums(const np_block *k, const real *c, const double *about, double *L, double *h)
@@ -153,7 +144,6 @@ static void sums(const np_block *k, const real *c, const double *about, double *
     for (int64_t j0 = 0; j0 < k->d; j0 += TILE) {
         const int64_t n = np_min(TILE, k->d - j0);
         stage_centre(e.high, e.low, about + j0, n);
-        memset(&part, 0, sizeof part);
         if (k->lam)
             sums_tile(k, KNOWN, j0, n, c, &e, &part);
         else

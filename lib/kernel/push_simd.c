@@ -90,10 +90,11 @@ INLINE void push_strip(const push_tile *t, int R, int fresh, int64_t i)
         push_lanes(t, &s, R, fresh, i, j, t->n - j);
 }
 
+/* One term costs less than the memory: row by row, in its order. */
 INLINE void push_strips(const push_tile *t, int fresh)
 {
     int64_t i = 0;
-    for (; i + PUSH_ROWS <= t->k->n; i += PUSH_ROWS)
+    for (; t->n_terms > 1 && i + PUSH_ROWS <= t->k->n; i += PUSH_ROWS)
         push_strip(t, PUSH_ROWS, fresh, i);
     for (; i < t->k->n; i++)
         push_strip(t, 1, fresh, i);

@@ -8,7 +8,7 @@
 #include "kernel/special.h"
 #include "kernel/tame.h"
 
-enum { BLOCK_CELLS = 4096, CHUNK_CELLS = 131072, CHUNK_ROWS_MAX = 8192, NEAR_CELLS = 16384 };
+enum { BLOCK_CELLS = 8192, CHUNK_CELLS = 131072, CHUNK_ROWS_MAX = 8192 };
 
 int64_t NP_REAL(np_rows_block)(int64_t d)
 {
@@ -62,7 +62,7 @@ static void gather(const np_rows *rows, int64_t *i, int64_t end, np_piece *piece
         .row = piece->row,
         .lam = known ? lam : NULL,
         .store = lam,
-        .far = rows->n * rows->d > NEAR_CELLS,
+        .far = rows->far,
     };
 }
 

@@ -37,6 +37,7 @@ typedef struct NP_REAL(np_rows) {
     np_partial *partial; /* [chunks] */
     np_kept *kept;       /* NULL: every pass divides anew */
     const np_kernels *fast, *ref;
+    int32_t far;        /* the batch is too large for the nearest caches */
     int32_t wild;       /* this set's numbers want the reference kernels */
     const double *zero; /* [D] */
     const np_dims *dims;

@@ -5,7 +5,13 @@
 
 /* From so many chunks on a set is worked on by everybody. Fixed, so that sums over sets have a
  * fixed order. */
-enum { LARGE_CHUNKS = 8, MAX_GROUPS = 64, LITTLE_CELLS = 16384, DD_ROWS = 1 << 18 };
+enum {
+    LARGE_CHUNKS = 8,
+    MAX_GROUPS = 64,
+    LITTLE_CELLS = 16384,
+    NEAR_CELLS = 16384,
+    DD_ROWS = 1 << 18
+};
 
 static int64_t set_size(const np_run *run, int64_t b)
 {
@@ -43,6 +49,17 @@ static np_kept *open_kept(const np_run *run, int64_t b, int32_t worker)
     return kept->lam && NP_REAL(np_rows_are_few)(set_size(run, b), run->pgm.d) ? kept : NULL;
 }
 
+/* Rows of the batch, and whether they are too many for the nearest caches. */
+static int64_t count_rows(const np_run *run)
+{
+    return run->n_sets > 0 ? run->ends[run->n_sets - 1] : 0;
+}
+
+static int is_far(const np_run *run)
+{
+    return count_rows(run) * run->pgm.d > NEAR_CELLS;
+}
+
 static np_set open_set(const np_run *run, int64_t b, int32_t worker, npagg_ctx *team, double *grad)
 {
     const int64_t first = run->offsets[b], d = run->pgm.d;
@@ -55,6 +72,7 @@ static np_set open_set(const np_run *run, int64_t b, int32_t worker, npagg_ctx *
         .fast = NP_REAL(np_kernels_choose)(run->ctx->cpu),
         .ref = &NP_REAL(np_kernels_ref),
         .wild = run->rec->wild[b],
+        .far = is_far(run),
         .zero = run->zero,
         .dims = run->pgm.dims,
         .n = set_size(run, b),
@@ -102,8 +120,7 @@ static void run_group(void *arg, int64_t group, int32_t worker)
 /* Whether the batch is done before another worker would have woken up. */
 static int is_little(const np_run *run)
 {
-    const int64_t rows = run->n_sets > 0 ? run->ends[run->n_sets - 1] : 0;
-    const double vectors = (double)rows + (double)run->n_sets * (double)run->pgm.k;
+    const double vectors = (double)count_rows(run) + (double)run->n_sets * (double)run->pgm.k;
     return vectors * (double)run->pgm.d * (double)run->vmp.max_iters < LITTLE_CELLS;
 }
 
