@@ -189,11 +189,12 @@ INLINE void row_strip(const np_block *k, int R, int fresh, int square, int64_t i
         out[i] += sum_of_one(sum[0]);
 }
 
+/* Rows from memory come one by one, in its order. */
 INLINE void row_strips(const np_block *k, int fresh, int square, int64_t j0, int64_t n,
                        const row_terms *u, double *out)
 {
     int64_t i = 0;
-    for (; i + ROWS <= k->n; i += ROWS)
+    for (; fresh != FRESH_FAR && i + ROWS <= k->n; i += ROWS)
         row_strip(k, ROWS, fresh, square, i, j0, n, u, out);
     for (; i < k->n; i++)
         row_strip(k, 1, fresh, square, i, j0, n, u, out);
