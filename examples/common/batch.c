@@ -9,7 +9,7 @@ batch *batch_create(const task_source *source, int64_t tasks)
 {
     batch *b = take(1, sizeof *b);
     const size_t points = (size_t)(tasks * source->max_points);
-    b->tasks = tasks;
+    b->tasks = b->room = tasks;
     b->x_dim = source->x_dim;
     b->y_dim = source->y_dim;
     b->max_points = source->max_points;

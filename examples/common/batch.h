@@ -9,8 +9,9 @@
  * points, then its targets.
  */
 typedef struct {
-    int64_t tasks, x_dim, y_dim, max_points; /* max_points of one task: what there is room for */
-    int64_t *offsets, *n_ctx;                /* [tasks+1], [tasks] */
+    int64_t tasks, room;              /* tasks in it, and that it has room for */
+    int64_t x_dim, y_dim, max_points; /* max_points of one task: what there is room for */
+    int64_t *offsets, *n_ctx;         /* [tasks+1], [tasks] */
     float *x, *y;
 } batch;
 
@@ -18,11 +19,13 @@ typedef struct {
  * Where tasks come from. Both functions are functions of their arguments alone.
  *
  * draw fills batch number `index` of `seed`. corrupt disturbs its context values to this level; the
- * same (seed, index) has the same disturbance, scaled by the level.
+ * same (seed, index) has the same disturbance, scaled by the level. A source of `count` tasks, each
+ * once, has fewer in its last batch; count 0: it never ends.
  */
 typedef struct {
     const void *self;
-    int64_t x_dim, y_dim, max_points;
+    int64_t x_dim, y_dim, max_points, count;
+    int clean_truth; /* predictions for context points are held against values before corruption */
     void (*draw)(const void *self, uint64_t seed, uint64_t index, batch *out);
     void (*corrupt)(const void *self, uint64_t seed, uint64_t index, double level, batch *out);
 } task_source;

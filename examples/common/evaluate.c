@@ -15,13 +15,19 @@ typedef struct {
     batch *tasks;
     predictor predict;
     int64_t *ctx_offsets;
-    float *xc, *yc, *mean, *loglik;
+    float *xc, *yc, *truth, *mean, *loglik;
 } bench;
 
-void scores_create(int64_t tasks, int64_t batch_size, scores *out)
+void scores_create(const task_source *source, int64_t tasks, int64_t batch_size, scores *out)
 {
+    const int64_t count = source->count;
+    if (count && (tasks == 0 || tasks > count))
+        tasks = count;
+    out->batch_size = batch_size;
     out->batches = (tasks + batch_size - 1) / batch_size;
     out->tasks = out->batches * batch_size;
+    if (count && out->tasks > count)
+        out->tasks = count;
     out->ctx_ll = take((size_t)out->tasks, sizeof(double));
     out->tgt_ll = take((size_t)out->tasks, sizeof(double));
     out->ctx_rmse = take((size_t)out->batches, sizeof(double));
@@ -50,6 +56,7 @@ static void create_bench(const network *net, const task_source *source, int64_t 
     out->ctx_offsets = take((size_t)tasks + 1, sizeof(int64_t));
     out->xc = take(points * (size_t)source->x_dim, sizeof(float));
     out->yc = take(points * (size_t)source->y_dim, sizeof(float));
+    out->truth = take(points * (size_t)source->y_dim, sizeof(float));
     out->mean = take(points * (size_t)source->y_dim, sizeof(float));
     out->loglik = take(points, sizeof(float));
 }
@@ -61,17 +68,32 @@ static void destroy_bench(bench *w)
     free(w->ctx_offsets);
     free(w->xc);
     free(w->yc);
+    free(w->truth);
     free(w->mean);
     free(w->loglik);
+}
+
+/* Batch `index`, its contexts as the model sees them, and what is true at all points. */
+static void draw_tasks(const task_source *source, uint64_t seed, uint64_t index, double level,
+                       bench *w)
+{
+    batch *b = w->tasks;
+    source->draw(source->self, seed, index, b);
+    const size_t bytes = (size_t)(b->offsets[b->tasks] * b->y_dim) * sizeof *w->truth;
+    memcpy(w->truth, b->y, bytes);
+    if (level > 0)
+        source->corrupt(source->self, seed, index, level, b);
+    if (!source->clean_truth)
+        memcpy(w->truth, b->y, bytes);
+    batch_gather_context(b, w->ctx_offsets, w->xc, w->yc);
 }
 
 static npagg_status predict_batch(npagg_ctx *ctx, const network *net, const float *params,
                                   uint64_t seed, uint64_t index, bench *w)
 {
     const batch *b = w->tasks;
-    const question in = {b->tasks, w->ctx_offsets, b->offsets, w->xc, w->yc, b->x, b->y};
+    const question in = {b->tasks, w->ctx_offsets, b->offsets, w->xc, w->yc, b->x, w->truth};
     const answer out = {.mean = w->mean, .loglik = w->loglik};
-    batch_gather_context(b, w->ctx_offsets, w->xc, w->yc);
     return predictor_run(ctx, &w->predict, net, params, seed, index, &in, &out);
 }
 
@@ -82,7 +104,7 @@ static void add_rows(const bench *w, int64_t from, int64_t to, double *ll, doubl
     for (int64_t i = from; i < to; i++)
         *ll += (double)w->loglik[i];
     for (int64_t i = from * y_dim; i < to * y_dim; i++) {
-        const double e = (double)w->mean[i] - (double)w->tasks->y[i];
+        const double e = (double)w->mean[i] - (double)w->truth[i];
         *square += e * e;
     }
 }
@@ -98,7 +120,8 @@ static void score_batch(const bench *w, int64_t index, scores *out)
     double ctx_square = 0, tgt_square = 0;
     int64_t ctx_points = 0, tgt_points = 0;
     for (int64_t i = 0; i < b->tasks; i++) {
-        const int64_t task = index * b->tasks + i, from = b->offsets[i], to = b->offsets[i + 1];
+        const int64_t task = index * out->batch_size + i, from = b->offsets[i],
+                      to = b->offsets[i + 1];
         const int64_t middle = from + b->n_ctx[i];
         double ctx_ll = 0, tgt_ll = 0;
         add_rows(w, from, middle, &ctx_ll, &ctx_square);
@@ -121,12 +144,10 @@ int evaluate(npagg_ctx *ctx, const network *net, const float *params, const task
     bench w;
     progress bar;
     npagg_status status = NPAGG_OK;
-    create_bench(net, source, out->tasks / out->batches, n_samples, &w);
+    create_bench(net, source, out->batch_size, n_samples, &w);
     progress_begin(&bar, title ? title : "", "batches", 0, out->batches, !title);
     for (int64_t i = 0; i < out->batches && !status && !stopping_signal(); i++) {
-        source->draw(source->self, tasks_seed, (uint64_t)i, w.tasks);
-        if (level > 0)
-            source->corrupt(source->self, tasks_seed, (uint64_t)i, level, w.tasks);
+        draw_tasks(source, tasks_seed, (uint64_t)i, level, &w);
         status = predict_batch(ctx, net, params, seed, (uint64_t)i, &w);
         if (!status)
             score_batch(&w, i, out);

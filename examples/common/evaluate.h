@@ -6,7 +6,8 @@
  * is the average over the points of a batch, then over batches). The error is that of the
  * predictive mean over samples; its root is taken per batch, of the mean of squares over all points
  * of the batch, and averaged over batches. Context and target points apart; context points are
- * compared with the values that the model was given, corrupted or not.
+ * compared with the values that the model was given, corrupted or not, unless the source says that
+ * they are with clean ones.
  */
 #ifndef EVALUATE_H
 #define EVALUATE_H
@@ -15,7 +16,7 @@
 #include "network.h"
 
 typedef struct {
-    int64_t tasks, batches;
+    int64_t tasks, batches, batch_size;
     double *ctx_ll, *tgt_ll;     /* [tasks], per point */
     double *ctx_rmse, *tgt_rmse; /* [batches] */
     int32_t *n_ctx, *n_tgt;      /* [tasks] */
@@ -25,8 +26,8 @@ typedef struct {
     double mean, error; /* standard error of the mean; 0 for one number */
 } average;
 
-/* Room for at least `tasks` in whole batches. */
-void scores_create(int64_t tasks, int64_t batch_size, scores *out);
+/* Room for at least `tasks` of the source in whole batches, or for all it has; tasks 0: all. */
+void scores_create(const task_source *source, int64_t tasks, int64_t batch_size, scores *out);
 void scores_destroy(scores *s);
 
 /* Tasks 0, 1, ... of the seed at this level of corruption. title: of the progress, NULL for none.

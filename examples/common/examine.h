@@ -2,17 +2,17 @@
 #ifndef EXAMINE_H
 #define EXAMINE_H
 
-#include "batch.h"
 #include "network.h"
 #include "run_state.h"
+#include "views.h"
 
-/* What a program has for it. source: the tasks, as the options that were restored say, and a word
- * for them; 0, or -1 after a complaint. */
+/* What a program has for it. views: the tasks, as the options that were restored say; 0, or -1
+ * after a complaint. */
 typedef struct {
     npagg_ctx *ctx;
     option_set *set;
     settings *s;
-    int (*source)(void *user, task_source *out, const char **name);
+    int (*views)(void *user, view_list *out);
     void *user;
 } examiner;
 
@@ -21,8 +21,7 @@ typedef struct {
     settings s;
     network net;
     run_state state;
-    task_source source;
-    const char *data;
+    view_list views;
 } saved_model;
 
 /* 0, or an exit status after a complaint. */

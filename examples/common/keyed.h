@@ -34,6 +34,13 @@ void key_normal_f32(uint64_t seed, uint64_t purpose, uint64_t step, int64_t n, f
 /* u uniform in (0, 1) -> an integer uniform in lo..hi. */
 int64_t key_integer(double u, int64_t lo, int64_t hi);
 
+/* order [n]: a random order of 0..n-1 of which the first k count; u [k] uniform. */
+void key_order(int64_t n, int64_t k, const double *u, int64_t *order);
+
+/* Where i of 0..n-1 goes in a random order of them: a bijection, by (seed, purpose, step), without a
+ * table. */
+int64_t key_shuffled(uint64_t seed, uint64_t purpose, uint64_t step, int64_t n, int64_t i);
+
 /* Student-t with nu degrees of freedom from two uniforms in (0, 1). */
 double key_student(double nu, double u, double v);
 

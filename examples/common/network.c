@@ -34,7 +34,7 @@ static npagg_status create_prior(npagg_ctx *ctx, const settings *s, network *net
     if (s->model == MODEL_RBA)
         return npagg_prior_create_student(ctx, s->latent, &net->prior);
     status = npagg_prior_create_mixture(ctx, s->latent, s->components, &net->prior);
-    if (!status && s->model == MODEL_RMBA)
+    if (!status && model_is_robust(s->model))
         status = npagg_prior_set_robust(net->prior, 1);
     return status;
 }
@@ -79,6 +79,11 @@ int network_create(npagg_ctx *ctx, const settings *s, network *out)
         return complain("the model cannot be made: %s", npagg_ctx_error(ctx));
     }
     return 0;
+}
+
+int64_t network_parameters(const network *net)
+{
+    return net->p - (net->prior_to - net->prior_from);
 }
 
 void network_destroy(network *net)

@@ -20,4 +20,7 @@ typedef struct {
 int network_create(npagg_ctx *ctx, const settings *s, network *out);
 void network_destroy(network *net);
 
+/* Parameters of encoder and decoder; the prior's come on top. */
+int64_t network_parameters(const network *net);
+
 #endif /* NETWORK_H */

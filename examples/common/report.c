@@ -21,10 +21,12 @@ static void print_average(average a)
     printf("  %7.4f ± %.4f", a.mean, a.error);
 }
 
-static void print_line(double level, const result *first, const result *r, int at)
+static void print_line(const view *v, int width, const result *first, const result *r, int at)
 {
     const figures f = figures_of(&r->at[at]);
-    printf("%6g  %-8s", level, r->name);
+    if (v->group)
+        printf("%-6s  ", v->group);
+    printf("%*g  %-8s", width, v->shown, r->name);
     print_average(f.ctx_ll);
     print_average(f.tgt_ll);
     print_average(f.ctx_rmse);
@@ -34,17 +36,21 @@ static void print_line(double level, const result *first, const result *r, int a
     printf("\n");
 }
 
-void report_print(const real_list *levels, int n, const result *results)
+void report_print(const view_list *views, int n, const result *results)
 {
-    printf("%6s  %-8s  %-16s  %-16s  %-16s  %-16s", "gamma", "model", "context log-lik.",
-           "target log-lik.", "context RMSE", "target RMSE");
+    const int least = 6, length = (int)strlen(views->quantity);
+    const int width = length > least ? length : least;
+    if (views->at[0].group)
+        printf("%-6s  ", "tasks");
+    printf("%*s  %-8s  %-16s  %-16s  %-16s  %-16s", width, views->quantity, "model",
+           "context log-lik.", "target log-lik.", "context RMSE", "target RMSE");
     if (n > 1)
         printf("  target log-lik. minus %s's", results[0].name);
     printf("\n");
-    for (int level = 0; level < levels->count; level++) {
+    for (int at = 0; at < views->count; at++) {
         for (int i = 0; i < n; i++)
-            print_line(levels->at[level], &results[0], &results[i], level);
-        if (n > 1 && level + 1 < levels->count)
+            print_line(&views->at[at], width, &results[0], &results[i], at);
+        if (n > 1 && at + 1 < views->count)
             printf("\n");
     }
 }
@@ -68,51 +74,59 @@ static void write_average(FILE *file, average a)
     fprintf(file, ",%.9g,%.9g", a.mean, a.error);
 }
 
-static void write_line(FILE *file, const char *data, double level, const result *first,
-                       const result *r, int at)
+static void write_line(FILE *file, const view *v, const result *first, const result *r, int at)
 {
     const scores *s = &r->at[at];
     const figures f = figures_of(s);
-    fprintf(file, "%s,%s,%s,%lld,%lld,%lld,%g,%lld,%lld", r->name, data, r->file,
-            (long long)r->s.seed, (long long)r->step, (long long)r->s.vmp_steps, level,
+    fprintf(file, "%s,%s,%s,%lld,%lld,%lld,%g,%lld,%lld", r->name, r->data, r->file,
+            (long long)r->s.seed, (long long)r->step, (long long)r->s.vmp_steps, v->shown,
             (long long)s->tasks, (long long)r->s.eval_samples);
     write_average(file, f.ctx_ll);
     write_average(file, f.tgt_ll);
     write_average(file, f.ctx_rmse);
     write_average(file, f.tgt_rmse);
     write_average(file, average_of(s->tasks, s->tgt_ll, first->at[at].tgt_ll));
+    if (v->group)
+        fprintf(file, ",%s,%g,%lld,%lld", v->group, v->level, (long long)r->s.samples,
+                (long long)r->parameters);
     fputc('\n', file);
 }
 
-int report_write(const char *path, const char *data, const real_list *levels, int n,
-                 const result *results)
+int report_write(const char *path, const view_list *views, int n, const result *results)
 {
     FILE *file = open_table(path);
     if (!file)
         return -1;
-    fputs("model,data,file,seed,step,vmp_steps,gamma,tasks,samples,ctx_ll,ctx_ll_se,tgt_ll,"
-          "tgt_ll_se,ctx_rmse,ctx_rmse_se,tgt_rmse,tgt_rmse_se,tgt_ll_minus_first,"
-          "tgt_ll_minus_first_se\n",
-          file);
+    fprintf(file,
+            "model,data,file,seed,step,vmp_steps,%s,tasks,samples,ctx_ll,ctx_ll_se,tgt_ll,"
+            "tgt_ll_se,ctx_rmse,ctx_rmse_se,tgt_rmse,tgt_rmse_se,tgt_ll_minus_first,"
+            "tgt_ll_minus_first_se%s\n",
+            views->quantity, views->at[0].group ? ",group,level,train_samples,parameters" : "");
     for (int i = 0; i < n; i++)
-        for (int level = 0; level < levels->count; level++)
-            write_line(file, data, levels->at[level], &results[0], &results[i], level);
+        for (int at = 0; at < views->count; at++)
+            write_line(file, &views->at[at], &results[0], &results[i], at);
     return close_table(file, path);
 }
 
-int report_write_tasks(const char *path, const real_list *levels, int n, const result *results)
+static void write_tasks(FILE *file, const view *v, const result *r, int at)
+{
+    const scores *s = &r->at[at];
+    for (int64_t task = 0; task < s->tasks; task++) {
+        fprintf(file, "%s,%g,%lld,%d,%d,%.9g,%.9g", r->name, v->shown, (long long)task,
+                (int)s->n_ctx[task], (int)s->n_tgt[task], s->ctx_ll[task], s->tgt_ll[task]);
+        fprintf(file, "%s%s\n", v->group ? "," : "", v->group ? v->group : "");
+    }
+}
+
+int report_write_tasks(const char *path, const view_list *views, int n, const result *results)
 {
     FILE *file = open_table(path);
     if (!file)
         return -1;
-    fputs("model,gamma,task,n_ctx,n_tgt,ctx_ll,tgt_ll\n", file);
+    fprintf(file, "model,%s,task,n_ctx,n_tgt,ctx_ll,tgt_ll%s\n", views->quantity,
+            views->at[0].group ? ",group" : "");
     for (int i = 0; i < n; i++)
-        for (int level = 0; level < levels->count; level++) {
-            const scores *s = &results[i].at[level];
-            for (int64_t task = 0; task < s->tasks; task++)
-                fprintf(file, "%s,%g,%lld,%d,%d,%.9g,%.9g\n", results[i].name, levels->at[level],
-                        (long long)task, (int)s->n_ctx[task], (int)s->n_tgt[task], s->ctx_ll[task],
-                        s->tgt_ll[task]);
-        }
+        for (int at = 0; at < views->count; at++)
+            write_tasks(file, &views->at[at], &results[i], at);
     return close_table(file, path);
 }

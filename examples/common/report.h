@@ -3,13 +3,15 @@
 #define REPORT_H
 
 #include "evaluate.h"
+#include "views.h"
 
 typedef struct {
     char name[32];    /* "rba", "rba-2" if there is another */
+    char data[4096];  /* what it was evaluated on */
     const char *file; /* of the checkpoint */
     settings s;
-    int64_t step;
-    scores at[OPTIONS_REALS]; /* per level */
+    int64_t step, parameters; /* parameters of encoder and decoder */
+    scores at[VIEWS_MOST];    /* per view */
 } result;
 
 /* The averages of a result at one level. */
@@ -19,12 +21,12 @@ typedef struct {
 
 figures figures_of(const scores *s);
 
-/* For each level a line per result; the difference to the first result is over the same tasks. */
-void report_print(const real_list *levels, int n, const result *results);
+/* For each view a line per result; the difference to the first result is over the same tasks. */
+void report_print(const view_list *views, int n, const result *results);
 
-/* 0, or -1 after a complaint. */
-int report_write(const char *path, const char *data, const real_list *levels, int n,
-                 const result *results);
-int report_write_tasks(const char *path, const real_list *levels, int n, const result *results);
+/* Tables have columns for the group and for what the model is made of if there are groups. 0, or -1
+ * after a complaint. */
+int report_write(const char *path, const view_list *views, int n, const result *results);
+int report_write_tasks(const char *path, const view_list *views, int n, const result *results);
 
 #endif /* REPORT_H */

@@ -9,6 +9,24 @@ const char *const model_words[] = {"ba", "mba", "rba", "rmba", NULL};
 static const char *const grad_words[] = {"unroll", "implicit", "last", NULL};
 static const char *const objective_words[] = {"elbo", "iwae", "ml", NULL};
 
+int model_is_mixture(int64_t model)
+{
+    return model == MODEL_MBA || model == MODEL_RMBA;
+}
+
+int model_is_robust(int64_t model)
+{
+    return model == MODEL_RBA || model == MODEL_RMBA;
+}
+
+void settings_model_name(const settings *s, char *out, size_t size)
+{
+    if (s->name_components && model_is_mixture(s->model))
+        snprintf(out, size, "%s%lld", model_words[s->model], (long long)s->components);
+    else
+        snprintf(out, size, "%s", model_words[s->model]);
+}
+
 void settings_begin(settings *s)
 {
     *s = (settings){
@@ -35,6 +53,13 @@ void settings_begin(settings *s)
         .eval_samples = 50,
         .eval_seed = 1,
         .levels = {6, {0, 0.05, 0.08, 0.11, 0.13, 0.15}},
+        .words = {.vmp_steps = "sweeps of rba and rmba [5, for the Matern kernel 10]",
+                  .level = "gamma",
+                  .level_argument = "G,...",
+                  .level_help = "context values += gamma Student-t(2.1)",
+                  .level_most = 1e6,
+                  .tasks = "tasks, rounded up to whole batches",
+                  .sweeps = "instead: figures after 1..N sweeps at the last gamma"},
     };
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     s->threads = cores < 1 ? 1 : cores > 8 ? 8 : cores;
@@ -47,8 +72,7 @@ void settings_offer_model(option_set *set, settings *s)
                    "Bayesian, mixture, robust, robust mixture aggregation");
     options_integer(set, "components", &s->components, 1, 1000, KEEP_SHAPE, "K",
                     "components of mba and rmba");
-    options_integer(set, "vmp-steps", &s->vmp_steps, 1, 100000, KEEP_RUN, "T",
-                    "sweeps of rba and rmba [5, for the Matern kernel 10]");
+    options_integer(set, "vmp-steps", &s->vmp_steps, 1, 100000, KEEP_RUN, "T", s->words.vmp_steps);
     options_choice(set, "grad", &s->grad, grad_words, KEEP_RUN, "gradient through the sweeps");
     options_flag(set, "learn-prior", &s->learn_prior, KEEP_RUN,
                  "train the prior's parameters too, which are else fixed");
@@ -93,6 +117,9 @@ void settings_offer_run(option_set *set, settings *s)
     options_integer(set, "seed", &s->seed, 0, 9007199254740992.0, KEEP_RUN, "N",
                     "of all that is random");
     options_integer(set, "steps", &s->steps, 0, 1e12, KEEP_RUN, "N", "batches to train on");
+    if (s->epochs)
+        options_integer(set, "epochs", &s->epochs, 1, 1e9, KEEP_RUN, "N",
+                        "or how often every task is to be seen");
     options_integer(set, "schedule", &s->schedule, 1, 1e12, KEEP_RUN, "N",
                     "steps after which the rate would be 0 [as --steps]");
     options_integer(set, "stop-at", &s->stop_at, 1, 1e12, KEEP_NOT, "N",
@@ -110,16 +137,14 @@ void settings_offer_evaluation(option_set *set, settings *s)
     options_heading(set, "Evaluation:");
     options_flag(set, "eval", &s->eval, KEEP_NOT,
                  "evaluate the FILEs (or --checkpoint) instead of training");
-    options_integer(set, "tasks", &s->tasks, 1, 1e9, KEEP_NOT, "N",
-                    "tasks, rounded up to whole batches");
+    options_integer(set, "tasks", &s->tasks, 1, 1e9, KEEP_NOT, "N", s->words.tasks);
     options_integer(set, "eval-samples", &s->eval_samples, 1, 1e6, KEEP_NOT, "S",
                     "samples of z a task");
     options_integer(set, "eval-seed", &s->eval_seed, 0, 9007199254740992.0, KEEP_NOT, "N",
                     "the tasks; the same for all models");
-    options_reals(set, "gamma", &s->levels, 0, 1e6, "G,...",
-                  "context values += gamma Student-t(2.1)");
-    options_integer(set, "sweeps", &s->sweeps, 1, 1000, KEEP_NOT, "N",
-                    "instead: figures after 1..N sweeps at the last gamma");
+    options_reals(set, s->words.level, &s->levels, 0, s->words.level_most, s->words.level_argument,
+                  s->words.level_help);
+    options_integer(set, "sweeps", &s->sweeps, 1, 1000, KEEP_NOT, "N", s->words.sweeps);
     options_text(set, "csv-out", &s->table, "FILE.csv", "write the table there too");
     options_text(set, "task-csv", &s->task_table, "FILE.csv", "the figures of every task");
 }
@@ -164,7 +189,7 @@ static int check_files(option_set *set, const settings *s)
 
 int settings_finish(option_set *set, settings *s, int64_t default_sweeps)
 {
-    const int mixture = s->model == MODEL_MBA || s->model == MODEL_RMBA;
+    const int mixture = model_is_mixture(s->model);
     if (s->vmp_steps == 0)
         s->vmp_steps = default_sweeps;
     if (s->samples == 0)

@@ -9,12 +9,18 @@ enum { MODEL_BA, MODEL_MBA, MODEL_RBA, MODEL_RMBA };
 enum { GRAD_UNROLL, GRAD_IMPLICIT, GRAD_LAST };
 enum { OBJECTIVE_ELBO, OBJECTIVE_IWAE, OBJECTIVE_ML };
 
+/* What the options are called and explained with; the levels' default is in settings. */
+typedef struct {
+    const char *vmp_steps, *level, *level_argument, *level_help, *tasks, *sweeps;
+    double level_most;
+} setting_words;
+
 typedef struct {
     /* the model */
     int64_t model, components, vmp_steps, grad, learn_prior, samples, objective;
     int64_t latent, hidden, layers, decoder_hidden, decoder_layers, x_dim, y_dim;
     /* the run */
-    int64_t seed, steps, schedule, batch, stop_at;
+    int64_t seed, steps, epochs, schedule, batch, stop_at; /* epochs 0: there is no such thing */
     double rate;
     const char *checkpoint, *log;
     int64_t every, snapshots, log_every, watch_every, watch_tasks, resume, overwrite, threads,
@@ -23,9 +29,18 @@ typedef struct {
     int64_t eval, tasks, eval_samples, eval_seed, sweeps;
     real_list levels;
     const char *table, *task_table;
+    int64_t name_components; /* tables call mixtures "mba3" */
+    setting_words words;
 } settings;
 
 extern const char *const model_words[];
+
+/* What a model's z has, and its factors are. */
+int model_is_mixture(int64_t model);
+int model_is_robust(int64_t model);
+
+/* What tables call it: its word, with the number of components if that is wanted. */
+void settings_model_name(const settings *s, char *out, size_t size);
 
 /* Offers the options under their headings; the caller has set the defaults that differ. */
 void settings_offer_model(option_set *set, settings *s);

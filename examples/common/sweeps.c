@@ -12,9 +12,9 @@
 #include "stopping.h"
 #include "trainer.h"
 
-/* Contexts of all tasks as factors, in double, and the bound after each sweep. */
+/* Contexts of a batch as factors, in double, and the bound after each sweep. */
 typedef struct {
-    int64_t batch, sweeps, d;
+    int64_t sweeps, d;
     batch *tasks;
     int64_t *offsets;
     float *xc, *yc, *m32, *v32;
@@ -23,15 +23,14 @@ typedef struct {
     int64_t falls; /* tasks and sweeps where it fell */
 } bounds;
 
-static void create_bounds(const saved_model *m, int64_t sweeps, bounds *out)
+static void create_bounds(const saved_model *m, const view *v, int64_t sweeps, bounds *out)
 {
     const settings *s = &m->s;
-    const size_t rows = (size_t)(s->batch * m->source.max_points), n = rows * (size_t)s->latent;
+    const size_t rows = (size_t)(s->batch * v->source.max_points), n = rows * (size_t)s->latent;
     memset(out, 0, sizeof *out);
-    out->batch = s->batch;
     out->sweeps = sweeps;
     out->d = s->latent;
-    out->tasks = batch_create(&m->source, s->batch);
+    out->tasks = batch_create(&v->source, s->batch);
     out->offsets = take((size_t)s->batch + 1, sizeof(int64_t));
     out->xc = take(rows * (size_t)s->x_dim, sizeof(float));
     out->yc = take(rows * (size_t)s->y_dim, sizeof(float));
@@ -68,8 +67,8 @@ static npagg_status encode_contexts(npagg_ctx *ctx, const saved_model *m, bounds
 {
     const float *params = m->state.params + npagg_model_param_offset(m->net.model, "encoder");
     batch_gather_context(w->tasks, w->offsets, w->xc, w->yc);
-    const int64_t n = w->offsets[w->batch] * w->d;
-    npagg_status status = npagg_encoder_forward_f32(ctx, m->net.encoder, params, w->batch,
+    const int64_t n = w->offsets[w->tasks->tasks] * w->d;
+    npagg_status status = npagg_encoder_forward_f32(ctx, m->net.encoder, params, w->tasks->tasks,
                                                     w->offsets, w->xc, w->yc, w->m32, w->v32, NULL);
     for (int64_t i = 0; !status && i < n; i++) {
         w->m[i] = (double)w->m32[i];
@@ -81,7 +80,7 @@ static npagg_status encode_contexts(npagg_ctx *ctx, const saved_model *m, bounds
 /* Adds the trace of every task; a bound may fall by rounding only. */
 static npagg_status add_traces(npagg_ctx *ctx, const npagg_cache *cache, bounds *w)
 {
-    for (int64_t b = 0; b < w->batch; b++) {
+    for (int64_t b = 0; b < w->tasks->tasks; b++) {
         npagg_status status = npagg_infer_trace(ctx, cache, b, w->trace);
         if (status)
             return status;
@@ -99,33 +98,35 @@ static npagg_status trace_batch(npagg_ctx *ctx, const saved_model *m, const npag
 {
     npagg_status status = encode_contexts(ctx, m, w);
     if (!status)
-        status = npagg_infer_forward_f64(ctx, m->net.prior, vmp, w->params, w->batch, w->offsets,
-                                         w->m, w->v, NULL, w->q, w->logz, cache);
+        status = npagg_infer_forward_f64(ctx, m->net.prior, vmp, w->params, w->tasks->tasks,
+                                         w->offsets, w->m, w->v, NULL, w->q, w->logz, cache);
     return status ? status : add_traces(ctx, cache, w);
 }
 
-static npagg_status trace_tasks(npagg_ctx *ctx, const saved_model *m, double level,
-                                const npagg_vmp *vmp, npagg_cache *cache, bounds *w)
+/* The tasks that `of` has room for. */
+static npagg_status trace_tasks(npagg_ctx *ctx, const saved_model *m, const view *v,
+                                const scores *of, const npagg_vmp *vmp, npagg_cache *cache,
+                                bounds *w)
 {
-    const task_source *source = &m->source;
+    const task_source *source = &v->source;
     const uint64_t seed = key_seed((uint64_t)m->s.eval_seed, KEY_TEST);
-    const int64_t batches = (m->s.tasks + w->batch - 1) / w->batch;
     const float *prior = m->state.params + m->net.prior_from;
     npagg_status status = NPAGG_OK;
     for (int64_t i = 0; i < npagg_prior_param_count(m->net.prior); i++)
         w->params[i] = (double)prior[i];
-    for (int64_t i = 0; i < batches && !status && !stopping_signal(); i++) {
+    for (int64_t i = 0; i < of->batches && !status && !stopping_signal(); i++) {
         source->draw(source->self, seed, (uint64_t)i, w->tasks);
-        if (level > 0)
-            source->corrupt(source->self, seed, (uint64_t)i, level, w->tasks);
+        if (v->level > 0)
+            source->corrupt(source->self, seed, (uint64_t)i, v->level, w->tasks);
         status = trace_batch(ctx, m, vmp, cache, w);
     }
     for (int64_t t = 0; t < w->sweeps; t++)
-        w->bound[t] /= (double)(batches * w->batch);
+        w->bound[t] /= (double)of->tasks;
     return status;
 }
 
-static int trace_model(npagg_ctx *ctx, const saved_model *m, double level, bounds *w)
+static int trace_model(npagg_ctx *ctx, const saved_model *m, const view *v, const scores *of,
+                       bounds *w)
 {
     npagg_vmp *vmp = NULL;
     npagg_cache *cache = NULL;
@@ -135,14 +136,14 @@ static int trace_model(npagg_ctx *ctx, const saved_model *m, double level, bound
     if (!status)
         status = npagg_cache_create(ctx, &cache);
     if (!status)
-        status = trace_tasks(ctx, m, level, vmp, cache, w);
+        status = trace_tasks(ctx, m, v, of, vmp, cache, w);
     npagg_cache_destroy(cache);
     npagg_vmp_destroy(vmp);
     return status ? complain("the bound failed: %s", npagg_ctx_error(ctx)) : 0;
 }
 
 /* The figures of evaluate.h with this many sweeps. */
-static int evaluate_sweeps(npagg_ctx *ctx, const saved_model *m, int64_t sweeps, double level,
+static int evaluate_sweeps(npagg_ctx *ctx, const saved_model *m, const view *v, int64_t sweeps,
                            scores *out)
 {
     network net;
@@ -152,42 +153,53 @@ static int evaluate_sweeps(npagg_ctx *ctx, const saved_model *m, int64_t sweeps,
     if (network_create(ctx, &s, &net))
         return -1;
     snprintf(title, sizeof title, "%s, %lld sweeps:", model_words[s.model], (long long)sweeps);
-    const int status = evaluate(ctx, &net, m->state.params, &m->source, (uint64_t)s.eval_seed,
-                                level, s.eval_samples, s.quiet ? NULL : title, out);
+    const int status = evaluate(ctx, &net, m->state.params, &v->source, (uint64_t)s.eval_seed,
+                                v->level, s.eval_samples, s.quiet ? NULL : title, out);
     network_destroy(&net);
     return status;
 }
 
-static void print_sweep(const saved_model *m, double level, int64_t sweeps, double bound,
+static void write_sweep(const saved_model *m, const view *v, int64_t sweeps, double bound,
                         const figures *f, FILE *table)
 {
-    const char *word = model_words[m->s.model];
+    char word[24];
+    settings_model_name(&m->s, word, sizeof word);
+    fprintf(table, "%s,%s,%lld,%g,%lld,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g", word, m->views.data,
+            (long long)m->s.seed, v->shown, (long long)sweeps, bound, f->ctx_ll.mean,
+            f->ctx_ll.error, f->tgt_ll.mean, f->tgt_ll.error, f->tgt_rmse.mean, f->tgt_rmse.error);
+    fprintf(table, "%s%s\n", v->group ? "," : "", v->group ? v->group : "");
+}
+
+static void print_sweep(const saved_model *m, const view *v, int64_t sweeps, double bound,
+                        const figures *f)
+{
+    char word[24];
+    settings_model_name(&m->s, word, sizeof word);
+    if (v->group)
+        printf("%-6s  ", v->group);
     printf("%6lld  %-6s  %12.4f  %7.4f ± %.4f  %7.4f ± %.4f  %7.4f ± %.4f\n", (long long)sweeps,
            word, bound, f->ctx_ll.mean, f->ctx_ll.error, f->tgt_ll.mean, f->tgt_ll.error,
            f->tgt_rmse.mean, f->tgt_rmse.error);
-    if (table)
-        fprintf(table, "%s,%s,%lld,%g,%lld,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g\n", word, m->data,
-                (long long)m->s.seed, level, (long long)sweeps, bound, f->ctx_ll.mean,
-                f->ctx_ll.error, f->tgt_ll.mean, f->tgt_ll.error, f->tgt_rmse.mean,
-                f->tgt_rmse.error);
 }
 
 /* One sweep is all that ba and mba have. */
-static int sweep_model(npagg_ctx *ctx, const saved_model *m, FILE *table)
+static int sweep_view(npagg_ctx *ctx, const saved_model *m, const view *v, FILE *table)
 {
-    const double level = m->s.levels.at[m->s.levels.count - 1];
-    const int robust = m->s.model == MODEL_RBA || m->s.model == MODEL_RMBA;
+    const int robust = model_is_robust(m->s.model);
     const int64_t sweeps = robust ? m->s.sweeps : 1;
     bounds w;
     scores at;
-    create_bounds(m, sweeps, &w);
-    scores_create(m->s.tasks, m->s.batch, &at);
-    int bad = trace_model(ctx, m, level, &w);
+    create_bounds(m, v, sweeps, &w);
+    scores_create(&v->source, m->s.tasks, m->s.batch, &at);
+    int bad = trace_model(ctx, m, v, &at, &w);
     for (int64_t t = 1; t <= sweeps && !bad && !stopping_signal(); t++) {
-        bad = evaluate_sweeps(ctx, m, t, level, &at);
+        bad = evaluate_sweeps(ctx, m, v, t, &at);
         const figures f = figures_of(&at);
-        if (!bad && !stopping_signal())
-            print_sweep(m, level, t, w.bound[t - 1], &f, table);
+        if (bad || stopping_signal())
+            break;
+        print_sweep(m, v, t, w.bound[t - 1], &f);
+        if (table)
+            write_sweep(m, v, t, w.bound[t - 1], &f, table);
     }
     if (!bad && robust)
         printf("the bound fell in %lld of %lld sweeps\n", (long long)w.falls,
@@ -195,6 +207,35 @@ static int sweep_model(npagg_ctx *ctx, const saved_model *m, FILE *table)
     scores_destroy(&at);
     destroy_bounds(&w);
     return bad ? EXIT_FAILED : stopping_signal() ? stopping_status(stopping_signal()) : EXIT_DONE;
+}
+
+static int ends_group(const view_list *views, int i)
+{
+    return i + 1 == views->count ||
+           (views->at[i].group && strcmp(views->at[i].group, views->at[i + 1].group));
+}
+
+/* The last level of every group. */
+static int sweep_model(npagg_ctx *ctx, const saved_model *m, FILE *table)
+{
+    int status = EXIT_DONE;
+    for (int i = 0; i < m->views.count && !status; i++)
+        if (ends_group(&m->views, i))
+            status = sweep_view(ctx, m, &m->views.at[i], table);
+    return status;
+}
+
+/* The heads of both tables, which a model's views decide on. */
+static void print_heads(const view_list *views, FILE *table)
+{
+    const int groups = views->at[0].group != NULL;
+    printf("%ssweeps  model   bound (mean)  context log-lik.  target log-lik.   target RMSE\n",
+           groups ? "tasks   " : "");
+    if (table)
+        fprintf(table,
+                "model,data,seed,%s,vmp_steps,bound,ctx_ll,ctx_ll_se,tgt_ll,tgt_ll_se,tgt_rmse,"
+                "tgt_rmse_se%s\n",
+                views->quantity, groups ? ",group" : "");
 }
 
 int sweeps_run(const examiner *e, int n, const char **files)
@@ -205,16 +246,13 @@ int sweeps_run(const examiner *e, int n, const char **files)
         complain("%s cannot be written: %s", e->s->table, strerror(errno));
         return EXIT_FAILED;
     }
-    if (table)
-        fputs("model,data,seed,gamma,vmp_steps,bound,ctx_ll,ctx_ll_se,tgt_ll,tgt_ll_se,tgt_rmse,"
-              "tgt_rmse_se\n",
-              table);
-    printf("sweeps  model   bound (mean)  context log-lik.  target log-lik.   target RMSE\n");
     for (int i = 0; i < n && !status; i++) {
         saved_model m;
         status = saved_load(e, files[i], &m);
         if (status)
             break;
+        if (i == 0)
+            print_heads(&m.views, table);
         status = sweep_model(e->ctx, &m, table);
         saved_destroy(&m);
     }

@@ -22,7 +22,7 @@ typedef struct {
     npagg_ctx *ctx;
     const option_set *set;
     const settings *s;
-    const task_source *source;
+    const task_source *source, *held_out;
     network net;
     run_state state;
     int64_t saved; /* step of the last checkpoint, -1 if there is none */
@@ -47,7 +47,7 @@ static void create_arrays(trainer *t)
     t->dloss = take(b, sizeof(float));
     for (size_t i = 0; i < b; i++)
         t->dloss[i] = 1.0f / (float)b;
-    scores_create(s->watch_tasks, s->batch, &t->watch);
+    scores_create(t->held_out, s->watch_tasks, s->batch, &t->watch);
     t->tgt_ll.mean = t->shown_loss = NAN;
 }
 
@@ -186,7 +186,7 @@ static int watch_tasks(trainer *t)
     scores *w = &t->watch;
     if (!s->watch_every || (step % s->watch_every && step != s->steps))
         return 0;
-    if (evaluate(t->ctx, &t->net, t->state.params, t->source, (uint64_t)s->eval_seed, 0,
+    if (evaluate(t->ctx, &t->net, t->state.params, t->held_out, (uint64_t)s->eval_seed, 0,
                  s->eval_samples, NULL, w))
         return -1;
     t->ctx_ll = average_of(w->tasks, w->ctx_ll, NULL);
@@ -274,9 +274,10 @@ static int run_steps(trainer *t)
     return stopping_status(stopping_signal());
 }
 
-int trainer_run(npagg_ctx *ctx, const option_set *set, const settings *s, const task_source *source)
+int trainer_run(npagg_ctx *ctx, const option_set *set, const settings *s, const task_source *source,
+                const task_source *watch)
 {
-    trainer t = {.ctx = ctx, .set = set, .s = s, .source = source};
+    trainer t = {.ctx = ctx, .set = set, .s = s, .source = source, .held_out = watch};
     const int status = begin_training(&t) ? EXIT_FAILED : run_steps(&t);
     destroy_trainer(&t);
     return status;

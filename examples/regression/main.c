@@ -5,15 +5,12 @@
  * SIGTERM after saving.
  */
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
+#include "command.h"
 #include "complain.h"
-#include "examine.h"
 #include "own_tasks.h"
 #include "picture.h"
 #include "simulated.h"
-#include "stopping.h"
 #include "trainer.h"
 
 static const char usage[] =
@@ -33,8 +30,9 @@ static const char *const kernel_words[] = {"rbf", "matern", NULL};
 static const char *const scale_words[] = {"none", "moments", "robust", NULL};
 
 typedef struct {
+    option_set *set;
     settings s;
-    int64_t kernel, scale, max_points, checksum, version;
+    int64_t kernel, scale, max_points, checksum;
     const char *csv;
     picture picture;
     simulated functions;
@@ -76,26 +74,11 @@ static void offer_options(option_set *set, program *p)
     settings_offer_run(set, &p->s);
     settings_offer_evaluation(set, &p->s);
     offer_picture(set, p);
-    options_flag(set, "version", &p->version, KEEP_NOT, "print the library's version");
-    options_heading(set, "  --help                    this text");
 }
 
-/* The tasks that the options say, once they are known. */
-static int make_source(void *user, task_source *out, const char **name)
+static int load_tasks(void *user)
 {
     program *p = user;
-    p->functions.kind = (int)p->kernel;
-    *out = p->csv ? own_tasks_source(&p->own) : simulated_source(&p->functions);
-    *name = p->csv ? p->csv : kernel_words[p->kernel];
-    if (out->x_dim == p->s.x_dim && out->y_dim == p->s.y_dim)
-        return 0;
-    return complain("the model takes x [%lld] and y [%lld], %s has x [%lld] and y [%lld]",
-                    (long long)p->s.x_dim, (long long)p->s.y_dim, *name, (long long)out->x_dim,
-                    (long long)out->y_dim);
-}
-
-static int load_tasks(program *p)
-{
     if (!p->csv)
         return 0;
     if (own_tasks_load(p->csv, (int)p->scale, p->max_points, &p->own))
@@ -106,37 +89,59 @@ static int load_tasks(program *p)
     return 0;
 }
 
-/* A run that goes on needs the data it began with. */
-static int restore_run(npagg_ctx *ctx, option_set *set, program *p)
+static const char *describe_data(void *user)
 {
-    const int64_t checksum = p->checksum;
-    if (state_load_options(ctx, set, KEEP_RUN, p->s.checkpoint))
-        return complain("%s", set->error);
-    if (p->checksum != checksum)
-        return complain("%s was trained on other data than %s", p->s.checkpoint,
-                        p->csv ? p->csv : "drawn functions: give its --csv");
-    return 0;
+    const program *p = user;
+    return p->csv ? p->csv : "drawn functions: give its --csv";
 }
 
-/* Options against the checkpoint that is there. */
-static int check_run(npagg_ctx *ctx, option_set *set, program *p)
+static int finish_options(void *user)
 {
-    const settings *s = &p->s;
-    const int exists = s->checkpoint && access(s->checkpoint, F_OK) == 0;
-    if (set->n_files)
-        return complain("%s: want options only; --eval and --predict take files", set->files[0]);
-    if (exists && !s->resume && !s->overwrite)
-        return complain("--checkpoint %s exists: --resume continues it, --overwrite begins anew",
-                        s->checkpoint);
-    if (exists && s->resume && restore_run(ctx, set, p))
+    program *p = user;
+    return settings_finish(p->set, &p->s, p->kernel == GP_MATERN ? 10 : 5);
+}
+
+/* The tasks that the options say, once they are known. */
+static int make_source(program *p, task_source *out)
+{
+    p->functions.kind = (int)p->kernel;
+    *out = p->csv ? own_tasks_source(&p->own) : simulated_source(&p->functions);
+    if (out->x_dim == p->s.x_dim && out->y_dim == p->s.y_dim)
+        return 0;
+    return complain("the model takes x [%lld] and y [%lld], %s has x [%lld] and y [%lld]",
+                    (long long)p->s.x_dim, (long long)p->s.y_dim,
+                    p->csv ? p->csv : kernel_words[p->kernel], (long long)out->x_dim,
+                    (long long)out->y_dim);
+}
+
+static int make_sources(void *user, task_source *train, task_source *watch)
+{
+    if (make_source(user, train))
         return -1;
-    if (settings_finish(set, &p->s, p->kernel == GP_MATERN ? 10 : 5))
-        return complain("%s", set->error);
+    *watch = *train;
     return 0;
 }
 
-static int predict_task(const examiner *e, program *p)
+static int make_views(void *user, view_list *out)
 {
+    program *p = user;
+    const real_list *levels = &p->s.levels;
+    *out = (view_list){.quantity = "gamma", .count = levels->count};
+    snprintf(out->data, sizeof out->data, "%s", p->csv ? p->csv : kernel_words[p->kernel]);
+    if (make_source(p, &out->at[0].source))
+        return -1;
+    for (int i = 0; i < levels->count; i++) {
+        out->at[i].source = out->at[0].source;
+        out->at[i].level = out->at[i].shown = levels->at[i];
+    }
+    return 0;
+}
+
+static int predict_task(const examiner *e, void *user)
+{
+    program *p = user;
+    if (!p->picture.prefix)
+        return -1;
     if (e->set->n_files + (p->s.checkpoint != NULL) != 1) {
         complain("--predict wants one FILE");
         return EXIT_USAGE;
@@ -144,52 +149,33 @@ static int predict_task(const examiner *e, program *p)
     return picture_write(e, &p->picture, p->csv ? &p->own : NULL, &p->kernel);
 }
 
-static int run(npagg_ctx *ctx, option_set *set, program *p)
+static void close_program(void *user)
 {
-    const examiner e = {ctx, set, &p->s, make_source, p};
-    task_source source;
-    const char *name;
-    if (p->version)
-        return printf("npagg-regression %s\n", npagg_version()) < 0;
-    if (load_tasks(p))
-        return EXIT_USAGE;
-    if (p->picture.prefix)
-        return predict_task(&e, p);
-    if (p->s.eval)
-        return examine_models(&e);
-    if (check_run(ctx, set, p) || make_source(p, &source, &name))
-        return EXIT_USAGE;
-    return trainer_run(ctx, set, &p->s, &source);
-}
-
-static int run_with_context(option_set *set, program *p)
-{
-    npagg_ctx *ctx = NULL;
-    int status = EXIT_FAILED;
-    stopping_install();
-    if (npagg_ctx_create(&ctx) || npagg_ctx_set_threads(ctx, (int32_t)p->s.threads))
-        complain("no context: %s", ctx ? npagg_ctx_error(ctx) : "out of memory");
-    else
-        status = run(ctx, set, p);
-    npagg_ctx_destroy(ctx);
+    program *p = user;
     own_tasks_destroy(&p->own);
-    return status;
 }
 
 int main(int argc, char **argv)
 {
     static option_set set;
-    program p = {.kernel = GP_RBF,
+    program p = {.set = &set,
+                 .kernel = GP_RBF,
                  .max_points = SIMULATED_POINTS,
                  .picture = {.task = 1, .n_ctx = 20, .samples = 10}};
-    complain_as("npagg-regression");
+    command c = {.name = "npagg-regression",
+                 .with_files = "--eval and --predict take files",
+                 .set = &set,
+                 .s = &p.s,
+                 .checksum = &p.checksum,
+                 .user = &p,
+                 .load = load_tasks,
+                 .data = describe_data,
+                 .finish = finish_options,
+                 .sources = make_sources,
+                 .views = make_views,
+                 .draw = predict_task,
+                 .close = close_program};
     offer_options(&set, &p);
-    const int asked = options_parse(&set, argc, argv);
-    if (asked < 0)
-        complain("%s", set.error);
-    if (asked > 0)
-        options_help(&set);
-    const int status = asked < 0 ? EXIT_USAGE : asked ? EXIT_DONE : run_with_context(&set, &p);
-    free(set.files);
-    return status;
+    command_offer(&c);
+    return command_run(&c, argc, argv);
 }

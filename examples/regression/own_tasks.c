@@ -110,18 +110,6 @@ void own_tasks_destroy(own_tasks *t)
     memset(t, 0, sizeof *t);
 }
 
-/* order [n]: a random order of 0..n-1 of which the first k count; u [k]. */
-static void draw_order(int64_t n, int64_t k, const double *u, int64_t *order)
-{
-    for (int64_t i = 0; i < n; i++)
-        order[i] = i;
-    for (int64_t i = 0; i < k; i++) {
-        const int64_t j = key_integer(u[i], i, n - 1), swap = order[i];
-        order[i] = order[j];
-        order[j] = swap;
-    }
-}
-
 /* Task t of the file as task b of the batch; u [2 + max_points] uniform. */
 static void draw_task(const own_tasks *own, int64_t t, const double *u, int64_t b, batch *out)
 {
@@ -131,7 +119,7 @@ static void draw_task(const own_tasks *own, int64_t t, const double *u, int64_t 
     const int64_t n_ctx = key_integer(u[0], SIMULATED_MIN, most - 1);
     const int64_t k = n_ctx + key_integer(u[1], 1, most - n_ctx), to = out->offsets[b];
     int64_t *order = take((size_t)n, sizeof *order);
-    draw_order(n, k, u + 2, order);
+    key_order(n, k, u + 2, order);
     for (int64_t i = 0; i < k; i++) {
         const int64_t row = from + order[i];
         memcpy(out->x + (to + i) * file->x_dim, own->x + row * file->x_dim,
@@ -160,6 +148,10 @@ static void draw_batch(const void *self, uint64_t seed, uint64_t index, batch *o
 
 task_source own_tasks_source(const own_tasks *self)
 {
-    return (task_source){self,       self->file.x_dim, self->file.y_dim, self->max_points,
-                         draw_batch, corrupt_context};
+    return (task_source){.self = self,
+                         .x_dim = self->file.x_dim,
+                         .y_dim = self->file.y_dim,
+                         .max_points = self->max_points,
+                         .draw = draw_batch,
+                         .corrupt = corrupt_context};
 }

@@ -51,5 +51,10 @@ void corrupt_context(const void *self, uint64_t seed, uint64_t index, double lev
 
 task_source simulated_source(const simulated *self)
 {
-    return (task_source){self, 1, 1, SIMULATED_POINTS, draw_batch, corrupt_context};
+    return (task_source){.self = self,
+                         .x_dim = 1,
+                         .y_dim = 1,
+                         .max_points = SIMULATED_POINTS,
+                         .draw = draw_batch,
+                         .corrupt = corrupt_context};
 }
