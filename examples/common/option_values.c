@@ -173,7 +173,7 @@ static void print_default(const option *o)
 {
     char text[64];
     const int number = o->kind == OPTION_INTEGER || o->kind == OPTION_REAL;
-    if (o->kind == OPTION_REALS)
+    if (o->kind == OPTION_REALS && ((const real_list *)o->value)->count)
         print_reals(o->value);
     else if (o->kind == OPTION_CHOICE || (number && option_number(o) != 0)) {
         option_print(o, option_number(o), text, sizeof text);
