@@ -1,22 +1,27 @@
-# Log-likelihood and error of the targets against corruption of the context, all models.
+# Log-likelihood and error of the targets against corruption of the context, or against its size, all
+# models.
 #
 #   gnuplot -e "out='fig'; table='eval.csv'; models='ba rba'" -c corruption.gp
 #
-# table: --csv-out of npagg-regression --eval. Several lines of a model and level (seeds) are
-# averaged; the bars are standard errors over tasks, or over seeds if there are several. Optional:
-# heading.
+# table: --csv-out of npagg-regression --eval, or of npagg-image with the lines of one group. Several
+# lines of a model and level (seeds) are averaged; the bars are standard errors over tasks, or over
+# seeds if there are several. Optional: heading, xlabel, xtick (their distance), side (room beside
+# the first and last level).
 if (!exists('width')) width = 1080
 if (!exists('height')) height = 440
 if (!exists('heading')) heading = 'Corrupted context: y += γ · Student-t(2.1)'
+if (!exists('xlabel')) xlabel = 'corruption γ'
+if (!exists('xtick')) xtick = 0.05
+if (!exists('side')) side = 0.01
 if (!exists('base')) base = system("dirname '".ARG0."'").'/'
 load base.'common.gp'
 n = words(models)
 m(i) = word(models, i)
 pick(model, c) = sprintf("< sh '%saverage.sh' '%s' '%s' %d", base, table, model, c)
-set xlabel 'corruption γ'
-set xtics 0.05
-set mxtics 5
-set offsets 0.01, 0.01, graph 0.05, graph 0.05
+set xlabel xlabel
+set xtics xtick
+if (xtick != 1) { set mxtics 5 }
+set offsets side, side, graph 0.05, graph 0.05
 set autoscale xfix
 do for [f = 1:2] {
     eval terminal(f)
