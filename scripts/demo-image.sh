@@ -5,7 +5,7 @@
 # demo-image-out/.
 #
 # Fashion-MNIST is Debian's package dataset-fashion-mnist, which root installs if it is missing.
-# Where it cannot be had, the images are glyphs drawn by a procedure.
+# Where it cannot be had, the images are glyphs drawn by a procedure, which are fewer: 30 epochs.
 #
 # DEMO_DATA, DEMO_EPOCHS, DEMO_TASKS: other images (as --data), numbers of epochs and of images to
 # evaluate on.
@@ -15,7 +15,6 @@ cd "$(dirname "$0")/.."
 out=demo-image-out
 fashion=/usr/share/datasets/fashion-mnist
 program=build/examples/image/npagg-image
-epochs=${DEMO_EPOCHS:-2}
 tasks=${DEMO_TASKS:-500}
 
 # Runs a command that is only worth reading when it fails.
@@ -72,6 +71,9 @@ draw() { # number of the image
 scripts/install-deps.sh
 mkdir -p "$out"
 data=$(find_images)
+epochs=2
+[ "$data" != synthetic ] || epochs=30 # of 20 steps each
+epochs=${DEMO_EPOCHS:-$epochs}
 echo "building ..."
 build
 echo "training ba and rba, $epochs epochs each, on $data ..."
