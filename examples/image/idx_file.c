@@ -126,7 +126,7 @@ static int check_sizes(const source *in, const int64_t *size)
 
 static int read_images(const source *in, image_set *out)
 {
-    int64_t size[3];
+    int64_t size[3] = {0};
     if (read_header(in, MAGIC_IMAGES, 3, size) || check_sizes(in, size))
         return -1;
     images_create(size[0], size[1], size[2], out);
@@ -137,7 +137,7 @@ static int read_images(const source *in, image_set *out)
 
 static int read_labels(const source *in, const char *images, image_set *out)
 {
-    int64_t n;
+    int64_t n = 0;
     if (read_header(in, MAGIC_LABELS, 1, &n))
         return -1;
     if (n != out->n)

@@ -5,7 +5,6 @@
  * SIGTERM after saving.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "command.h"
 #include "complain.h"
@@ -223,13 +222,14 @@ static int draw_sheet(const examiner *e, void *user)
 static void announce_run(npagg_ctx *ctx, void *user)
 {
     const program *p = user;
+    char name[24];
     network net;
     if (p->s.quiet || network_create(ctx, &p->s, &net))
         return;
+    settings_model_name(&p->s, name, sizeof name);
     fprintf(stderr, "%s: %lld parameters in encoder and decoder; %lld images of %s, %lld x %lld\n",
-            model_words[p->s.model], (long long)network_parameters(&net),
-            (long long)p->data.chosen.n, p->data.where, (long long)p->data.train.height,
-            (long long)p->data.train.width);
+            name, (long long)network_parameters(&net), (long long)p->data.chosen.n, p->data.where,
+            (long long)p->data.train.height, (long long)p->data.train.width);
     network_destroy(&net);
 }
 
