@@ -259,12 +259,23 @@ draw_sheets() {
     done
 }
 
-mkdir -p "$out"
+# What all runs of a folder have in common is written there.
+same_settings() {
+    local now="epochs $epochs samples $samples data $data"
+    [ -e "$out/settings" ] || echo "$now" >"$out/settings"
+    [ "$(cat "$out/settings")" = "$now" ] ||
+        die "$out was begun with $(cat "$out/settings"); give the same or another --out"
+}
+
 if [ "$report" -eq 1 ]; then
+    [ -e "$out/settings" ] || die "$out has no runs"
+    read -r _ epochs _ <"$out/settings"
     print_report
     exit
 fi
 [ -n "$data" ] || die "--data DIR is missing; scripts/demo-image.sh needs none"
+mkdir -p "$out"
+same_settings
 build
 export data out epochs samples threads tasks severities sizes sweeps program
 export -f one once train
