@@ -59,7 +59,7 @@ static int parse_aggregation(const char *at, row *r)
            take_number(&at, &r->d) && take_part(&at, r) && r->sets * r->points <= MOST / r->d;
 }
 
-/* The paper's protocols at their mean sizes (PyTorch's times in the issue are of these). */
+/* The paper's protocols at their mean sizes. */
 static int parse_step(const char *at, row *r)
 {
     r->is_step = 1;
