@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -219,6 +220,27 @@ void np_parallel(npagg_ctx *ctx, int64_t n, np_task_fn task, void *arg)
     take_items(pool, 0);
     end_round(pool);
     pthread_setcancelstate(cancel, &cancel);
+}
+
+enum { ZERO_BLOCK = 1 << 18 }; /* bytes */
+
+typedef struct zero_job {
+    char *to;
+    size_t n;
+} zero_job;
+
+static void zero_block(void *arg, int64_t item, int32_t index)
+{
+    const zero_job *job = arg;
+    const size_t at = (size_t)item * ZERO_BLOCK, left = job->n - at;
+    (void)index;
+    memset(job->to + at, 0, left < ZERO_BLOCK ? left : ZERO_BLOCK);
+}
+
+void np_parallel_zero(npagg_ctx *ctx, void *to, size_t n)
+{
+    zero_job job = {to, n};
+    np_parallel(ctx, (int64_t)((n + ZERO_BLOCK - 1) / ZERO_BLOCK), zero_block, &job);
 }
 
 int32_t np_threads(const npagg_ctx *ctx)

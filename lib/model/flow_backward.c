@@ -41,29 +41,13 @@ static np_gradients take_gradients(np_arena *arena, const np_flow *f)
     return g;
 }
 
-enum { ZERO_BLOCK = 1 << 18 }; /* bytes */
-
-typedef struct zero_job {
-    char *to;
-    size_t n;
-} zero_job;
-
-static void zero_block(void *arg, int64_t item, int32_t worker)
-{
-    const zero_job *job = arg;
-    const size_t at = (size_t)item * ZERO_BLOCK, left = job->n - at;
-    (void)worker;
-    memset(job->to + at, 0, left < ZERO_BLOCK ? left : ZERO_BLOCK);
-}
-
 npagg_status NP_REAL(np_gradients_begin)(const np_flow *f, np_gradients *g)
 {
     np_arena arena = {0};
     take_gradients(&arena, f);
     const size_t bytes = arena.used;
     NP_TRY(np_stage_begin(f->ctx, &arena));
-    zero_job job = {arena.base, bytes};
-    np_parallel(f->ctx, (int64_t)((bytes + ZERO_BLOCK - 1) / ZERO_BLOCK), zero_block, &job);
+    np_parallel_zero(f->ctx, arena.base, bytes);
     *g = take_gradients(&arena, f);
     return NPAGG_OK;
 }

@@ -36,11 +36,11 @@ static piece find_piece(const np_nets *nets, const np_nets *given, int64_t i, in
     for (int32_t n = 0; n < nets->n; n++)
         for (int32_t l = 0; l < nets->net[n].layers; l++) {
             const np_mlp *a = &nets->net[n], *b = &given->net[n];
-            const int64_t out = a->width[l + 1];
-            found = find_block(np_mlp_weight(a, l), np_mlp_weight(b, l), a->width[l] * out, left);
+            found = find_block(np_mlp_weight(a, l), np_mlp_weight(b, l),
+                               a->width[l] * a->width[l + 1], left);
             if (found.n > 0)
                 return found;
-            found = find_block(np_mlp_bias(a, l), np_mlp_bias(b, l), out, left);
+            found = find_block(np_mlp_bias(a, l), np_mlp_bias(b, l), np_mlp_bias_count(a, l), left);
             if (found.n > 0)
                 return found;
         }

@@ -185,6 +185,146 @@ static void split(int64_t n, int64_t s, int64_t width, const real *g, real *rest
         }
 }
 
+/* Sums along a row: one for every lane, so that vectors of any width give the same bits. */
+enum { LANES = 16 };
+
+INLINE real add_lanes(const real *sum)
+{
+    real total = 0;
+    for (int l = 0; l < LANES; l++)
+        total += sum[l];
+    return total;
+}
+
+static real find_largest(int64_t n, const real *x)
+{
+    real most[LANES], largest;
+    int64_t j = 0;
+    for (int l = 0; l < LANES; l++)
+        most[l] = x[0];
+    for (; j + LANES <= n; j += LANES)
+        for (int l = 0; l < LANES; l++)
+            most[l] = x[j + l] > most[l] ? x[j + l] : most[l];
+    largest = most[0];
+    for (int l = 1; l < LANES; l++)
+        largest = most[l] > largest ? most[l] : largest;
+    for (; j < n; j++)
+        largest = x[j] > largest ? x[j] : largest;
+    return largest;
+}
+
+static real sum_row(int64_t n, const real *x)
+{
+    real sum[LANES] = {0};
+    int64_t j = 0;
+    for (; j + LANES <= n; j += LANES)
+        for (int l = 0; l < LANES; l++)
+            sum[l] += x[j + l];
+    for (int l = 0; j < n; j++, l++)
+        sum[l] += x[j];
+    return add_lanes(sum);
+}
+
+static void exp_row(int64_t n, real top, real *restrict x)
+{
+    for (int64_t j = 0; j < n; j++)
+        x[j] = exp_negative(x[j] - top);
+}
+
+static void scale_row(int64_t n, real factor, real *restrict x)
+{
+    for (int64_t j = 0; j < n; j++)
+        x[j] *= factor;
+}
+
+static void softmax(int64_t n, real *x, real *stats)
+{
+    stats[0] = find_largest(n, x);
+    exp_row(n, stats[0], x);
+    stats[1] = 1 / sum_row(n, x);
+    scale_row(n, stats[1], x);
+}
+
+static void softmax_again(int64_t n, const real *stats, real *x)
+{
+    exp_row(n, stats[0], x);
+    scale_row(n, stats[1], x);
+}
+
+static void softmax_backward(int64_t n, const real *restrict p, real sum, real *restrict g)
+{
+    for (int64_t j = 0; j < n; j++)
+        g[j] = p[j] * (g[j] - sum);
+}
+
+static real sum_squares(int64_t n, const real *x, real centre)
+{
+    real sum[LANES] = {0};
+    int64_t j = 0;
+    for (; j + LANES <= n; j += LANES)
+        for (int l = 0; l < LANES; l++)
+            sum[l] += (x[j + l] - centre) * (x[j + l] - centre);
+    for (int l = 0; j < n; j++, l++)
+        sum[l] += (x[j] - centre) * (x[j] - centre);
+    return add_lanes(sum);
+}
+
+static void norm(int64_t n, int64_t width, const real *x, const real *gain, const real *bias,
+                 real *stats, real *restrict y)
+{
+    for (int64_t i = 0; i < n; i++, x += width, y += width) {
+        const real mean = sum_row(width, x) / (real)width;
+        const double var = (double)(sum_squares(width, x, mean) / (real)width);
+        const real inverse = (real)(1 / sqrt(var + NP_NORM_EPS));
+        for (int64_t j = 0; j < width; j++)
+            y[j] = gain[j] * ((x[j] - mean) * inverse) + bias[j];
+        stats[2 * i] = mean;
+        stats[2 * i + 1] = inverse;
+    }
+}
+
+/* sums [2]: those over a row of h = g gain, and of h (x - mean) / sd. */
+static void sum_gradients(int64_t width, const real *x, const real *gain, const real *stats,
+                          const real *g, real *sums)
+{
+    real plain[LANES] = {0}, along[LANES] = {0};
+    int64_t j = 0;
+    for (; j + LANES <= width; j += LANES)
+        for (int l = 0; l < LANES; l++) {
+            const real h = g[j + l] * gain[j + l];
+            plain[l] += h;
+            along[l] += h * ((x[j + l] - stats[0]) * stats[1]);
+        }
+    for (int l = 0; j < width; j++, l++) {
+        const real h = g[j] * gain[j];
+        plain[l] += h;
+        along[l] += h * ((x[j] - stats[0]) * stats[1]);
+    }
+    sums[0] = add_lanes(plain);
+    sums[1] = add_lanes(along);
+}
+
+/* dx = (h - mean h - c mean(h c)) / sd with c = (x - mean) / sd. */
+static void norm_backward(int64_t n, int64_t width, const real *x, const real *gain,
+                          const real *stats, const real *g, real *restrict dx, real *restrict dgain,
+                          real *restrict dbias)
+{
+    for (int64_t i = 0; i < n; i++, x += width, g += width, dx += width, stats += 2) {
+        const real mean = stats[0], inverse = stats[1];
+        real sums[2];
+        sum_gradients(width, x, gain, stats, g, sums);
+        const real first = sums[0] / (real)width, second = sums[1] / (real)width;
+        for (int64_t j = 0; j < width; j++) {
+            const real c = (x[j] - mean) * inverse;
+            dx[j] = inverse * ((g[j] * gain[j] - first) - c * second);
+        }
+        for (int64_t j = 0; j < width && dgain; j++) {
+            dgain[j] += g[j] * ((x[j] - mean) * inverse);
+            dbias[j] += g[j];
+        }
+    }
+}
+
 const np_lanes TABLE = {
     .is_finite = is_finite,
     .multiply = multiply,
@@ -194,4 +334,9 @@ const np_lanes TABLE = {
     .split = split,
     .sigmoid = sigmoid,
     .softplus = softplus,
+    .softmax = softmax,
+    .softmax_again = softmax_again,
+    .softmax_backward = softmax_backward,
+    .norm = norm,
+    .norm_backward = norm_backward,
 };

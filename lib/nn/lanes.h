@@ -40,10 +40,31 @@ typedef struct NP_REAL(np_lanes) {
 
     /* v [n] = lo + span log(1 + e^a), slope [n] = dv/da. softplus to 4 ulp. */
     void (*softplus)(int64_t n, real lo, real span, const real *a, real *v, real *slope);
+
+    /* x [n], n >= 1, becomes e^x / sum e^x = e^(x - stats[0]) stats[1]; it fills stats [2]. */
+    void (*softmax)(int64_t n, real *x, real *stats);
+
+    /* The same from the stats of another call, with its bits. */
+    void (*softmax_again)(int64_t n, const real *stats, real *x);
+
+    /* g [n], the gradient of the softmax p [n], becomes that of x: p (g - sum p g), sum given. */
+    void (*softmax_backward)(int64_t n, const real *p, real sum, real *g);
+
+    /*
+     * y = gain (x - mean) / sd + bias on every row of x [n,width], with its own mean and
+     * sd^2 = variance + NP_NORM_EPS; stats [n,2] gets mean and 1/sd.
+     */
+    void (*norm)(int64_t n, int64_t width, const real *x, const real *gain, const real *bias,
+                 real *stats, real *y);
+
+    /* dx [n,width] from g, the gradient of y; dgain, dbias [width] +=, unless NULL. */
+    void (*norm_backward)(int64_t n, int64_t width, const real *x, const real *gain,
+                          const real *stats, const real *g, real *dx, real *dgain, real *dbias);
 } NP_REAL(np_lanes);
 #define np_lanes NP_REAL(np_lanes)
 
 #define NP_LANES_BLOCK 2048
+#define NP_NORM_EPS 1e-5
 
 /* The best for a CPU mask (base/cpu.h). */
 const np_lanes *NP_REAL(np_lanes_choose)(uint32_t cpu);

@@ -44,7 +44,8 @@ static void lay_out_layer(void *arg, int64_t item, int32_t worker)
         return;
     if (job->turned) {
         NP_REAL(np_linear_turn)(in, out, w, job->turned + np_mlp_weight(to, l));
-        memcpy(job->turned + np_mlp_bias(to, l), b, (size_t)out * sizeof(real));
+        memcpy(job->turned + np_mlp_bias(to, l), b,
+               (size_t)np_mlp_bias_count(to, l) * sizeof(real));
     }
     if (job->straight)
         memcpy(job->straight + np_mlp_weight(to, l), w, (size_t)(in * out) * sizeof(real));
@@ -77,6 +78,12 @@ void NP_REAL(np_mlp_activate)(const np_mlp *mlp, int32_t layer, int64_t n, real 
     NP_REAL(np_activation_forward)(mlp->activation, n * width, x, x + NP_TILE_ROWS * width);
 }
 
+/* Where the bias of a layer is in an array of parameters; NULL if it has none. */
+static const real *find_bias(const np_mlp *mlp, int32_t l, const real *params)
+{
+    return np_mlp_bias_count(mlp, l) > 0 ? params + np_mlp_bias(mlp, l) : NULL;
+}
+
 real *NP_REAL(np_mlp_forward)(const np_linear *linear, const np_mlp *mlp, const real *turned,
                               int32_t first, int64_t n, const real *in, real *keep, real *out)
 {
@@ -86,7 +93,7 @@ real *NP_REAL(np_mlp_forward)(const np_linear *linear, const np_mlp *mlp, const 
         const int is_active = l < np_mlp_active(mlp);
         y = is_active ? NP_REAL(np_mlp_kept)(mlp, l, keep) : out;
         linear->forward(n, mlp->width[l], mlp->width[l + 1], turned + np_mlp_weight(mlp, l),
-                        turned + np_mlp_bias(mlp, l), is_active && is_relu(mlp), x, y);
+                        find_bias(mlp, l, turned), is_active && is_relu(mlp), x, y);
         if (is_active && !is_relu(mlp))
             NP_REAL(np_mlp_activate)(mlp, l, n, keep);
         x = y;
@@ -126,7 +133,7 @@ real *NP_REAL(np_mlp_backward)(const np_linear *linear, const np_mlp *mlp, const
         const real *x = l > 0 ? NP_REAL(np_mlp_kept)(mlp, l - 1, keep) : in;
         if (dparams)
             linear->backward_params(counted, from, to, x, g, dparams + w, from,
-                                    dparams + np_mlp_bias(mlp, l));
+                                    (real *)find_bias(mlp, l, dparams));
         if (l == 0) {
             if (din)
                 linear->backward(n, from, to, params + w, from, g, beta, NULL, din);

@@ -31,11 +31,26 @@ void np_nets_add(np_nets *nets, const char *name, int64_t in, int64_t n_hidden,
     nets->params += count_params(mlp);
 }
 
+void np_nets_add_one(np_nets *nets, const char *name, np_net_kind kind, int64_t in, int64_t out)
+{
+    np_mlp *mlp = &nets->net[nets->n];
+    *mlp = (np_mlp){.kind = kind, .layers = 1, .offset = nets->params};
+    mlp->width[0] = kind == NP_NET_NORM ? 1 : in;
+    mlp->width[1] = out;
+    nets->name[nets->n++] = name;
+    nets->params += count_params(mlp);
+}
+
 void np_nets_cut(np_nets *nets)
 {
     np_mlp *mlp = &nets->net[nets->n - 1];
     nets->params = np_mlp_weight(mlp, --mlp->layers);
     mlp->ends_active = 1;
+}
+
+void np_nets_activate(np_nets *nets)
+{
+    nets->net[nets->n - 1].ends_active = 1;
 }
 
 np_nets np_nets_align(const np_nets *nets)
@@ -50,25 +65,39 @@ np_nets np_nets_align(const np_nets *nets)
     return aligned;
 }
 
-static int find_tensor(const np_mlp *mlp, const char *name, int64_t i, np_tensor *out)
+static int32_t count_tensors(const np_mlp *mlp)
 {
-    if (i >= 2 * mlp->layers)
-        return 0;
+    return mlp->kind == NP_NET_MATRIX ? 1 : 2 * mlp->layers;
+}
+
+static void print_name(const np_mlp *mlp, const char *name, int32_t l, int is_bias, np_tensor *out)
+{
+    const char *what = is_bias ? "bias" : mlp->kind == NP_NET_NORM ? "gain" : "weight";
+    if (mlp->kind == NP_NET_LAYERS)
+        snprintf(out->name, sizeof out->name, "%s.%d.%s", name, (int)l, what);
+    else
+        snprintf(out->name, sizeof out->name, "%s.%s", name, what);
+}
+
+static void find_tensor(const np_mlp *mlp, const char *name, int64_t i, np_tensor *out)
+{
     const int32_t l = (int32_t)(i / 2);
     const int is_bias = (int)(i % 2);
-    snprintf(out->name, sizeof out->name, "%s.%d.%s", name, (int)l, is_bias ? "bias" : "weight");
+    print_name(mlp, name, l, is_bias, out);
     out->offset = is_bias ? np_mlp_bias(mlp, l) : np_mlp_weight(mlp, l);
     out->rows = mlp->width[l + 1];
-    out->columns = is_bias ? 0 : mlp->width[l];
-    return 1;
+    out->columns = is_bias || mlp->kind == NP_NET_NORM ? 0 : mlp->width[l];
 }
 
 int np_nets_tensor(const np_nets *nets, int64_t i, np_tensor *out)
 {
     for (int32_t n = 0; n < nets->n && i >= 0; n++) {
-        if (find_tensor(&nets->net[n], nets->name[n], i, out))
+        const np_mlp *mlp = &nets->net[n];
+        if (i < count_tensors(mlp)) {
+            find_tensor(mlp, nets->name[n], i, out);
             return 1;
-        i -= 2 * nets->net[n].layers;
+        }
+        i -= count_tensors(mlp);
     }
     return 0;
 }
@@ -102,7 +131,7 @@ int64_t np_mlp_weight(const np_mlp *mlp, int32_t layer)
     int64_t at = mlp->offset;
     for (int32_t l = 0; l < layer; l++) {
         at = round_up(at + mlp->width[l] * mlp->width[l + 1], mlp->align);
-        at = round_up(at + mlp->width[l + 1], mlp->align);
+        at = round_up(at + np_mlp_bias_count(mlp, l), mlp->align);
     }
     return at;
 }
@@ -111,6 +140,11 @@ int64_t np_mlp_bias(const np_mlp *mlp, int32_t layer)
 {
     const int64_t weights = mlp->width[layer] * mlp->width[layer + 1];
     return round_up(np_mlp_weight(mlp, layer) + weights, mlp->align);
+}
+
+int64_t np_mlp_bias_count(const np_mlp *mlp, int32_t layer)
+{
+    return mlp->kind == NP_NET_MATRIX ? 0 : mlp->width[layer + 1];
 }
 
 int64_t np_mlp_widest(const np_mlp *mlp)

@@ -1,17 +1,30 @@
 #include "encoder_case.h"
+#include "plain_set.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+static npagg_status create_encoder(npagg_ctx *ctx, const encoder_shape *s, npagg_encoder **out)
+{
+    switch (s->kind) {
+    case MEAN:
+        return npagg_encoder_create_mean(ctx, s->x_dim, s->y_dim, s->d, s->n_hidden, s->widths,
+                                         s->n_post, s->post_widths, out);
+    case ATTENTION:
+        return npagg_encoder_create_attention(ctx, s->x_dim, s->y_dim, s->d, s->n_hidden, s->widths,
+                                              s->n_heads, s->n_post, s->post_widths, out);
+    default:
+        return npagg_encoder_create_mlp(ctx, s->x_dim, s->y_dim, s->d, s->n_hidden, s->widths, out);
+    }
+}
+
 static void set_options(encoder_case *c, const encoder_shape *shape)
 {
-    c->activation = shape->activation;
-    c->trunk = shape->trunk;
-    c->lo = shape->hi > 0 ? shape->lo : 1e-4;
+    c->lo = shape->hi > 0 ? shape->lo : shape->kind == POINTS ? 1e-4 : 1e-8;
     c->hi = shape->hi > 0 ? shape->hi : 1;
-    TEST_ASSERT_EQUAL_INT32(NPAGG_OK, npagg_encoder_set_activation(c->encoder, c->activation));
-    TEST_ASSERT_EQUAL_INT32(NPAGG_OK, npagg_encoder_set_trunk(c->encoder, c->trunk));
+    TEST_ASSERT_EQUAL_INT32(NPAGG_OK, npagg_encoder_set_activation(c->encoder, shape->activation));
+    TEST_ASSERT_EQUAL_INT32(NPAGG_OK, npagg_encoder_set_trunk(c->encoder, shape->trunk));
     if (shape->hi > 0)
         TEST_ASSERT_EQUAL_INT32(NPAGG_OK, npagg_encoder_set_var_range(c->encoder, c->lo, c->hi));
 }
@@ -26,13 +39,13 @@ static void draw_arrays(npagg_ctx *ctx, encoder_case *c, uint64_t seed)
         c->params[i] *= 2;
     c->x = normals_of(&rng, c->n * c->x_dim);
     c->y = normals_of(&rng, c->n * c->y_dim);
-    c->dm = normals_of(&rng, c->n * c->d);
-    c->dv = normals_of(&rng, c->n * c->d);
+    c->dm = normals_of(&rng, c->n_out * c->d);
+    c->dv = normals_of(&rng, c->n_out * c->d);
     round_numbers(c->p, c->params);
     round_numbers(c->n * c->x_dim, c->x);
     round_numbers(c->n * c->y_dim, c->y);
-    round_numbers(c->n * c->d, c->dm);
-    round_numbers(c->n * c->d, c->dv);
+    round_numbers(c->n_out * c->d, c->dm);
+    round_numbers(c->n_out * c->d, c->dv);
 }
 
 encoder_case *encoder_case_create(npagg_ctx *ctx, const encoder_shape *shape, int64_t n_sets,
@@ -40,16 +53,15 @@ encoder_case *encoder_case_create(npagg_ctx *ctx, const encoder_shape *shape, in
 {
     encoder_case *c = calloc(1, sizeof *c);
     TEST_ASSERT_NOT_NULL(c);
+    c->shape = shape;
     c->x_dim = shape->x_dim;
     c->y_dim = shape->y_dim;
     c->d = shape->d;
-    c->n_hidden = shape->n_hidden;
-    c->widths = shape->widths;
     c->n_sets = n_sets;
     c->offsets = offsets_of(n_sets, sizes);
     c->n = c->offsets[n_sets];
-    ASSERT_OK(ctx, npagg_encoder_create_mlp(ctx, c->x_dim, c->y_dim, c->d, c->n_hidden, c->widths,
-                                            &c->encoder));
+    c->n_out = shape->kind == POINTS ? c->n : n_sets;
+    ASSERT_OK(ctx, create_encoder(ctx, shape, &c->encoder));
     set_options(c, shape);
     draw_arrays(ctx, c, seed);
     return c;
@@ -84,8 +96,10 @@ encoder_case *encoder_case_pick(const encoder_case *c, int64_t b)
     one->params = copy_of_numbers(c->p, c->params);
     one->x = copy_of_numbers(n * c->x_dim, c->x + first * c->x_dim);
     one->y = copy_of_numbers(n * c->y_dim, c->y + first * c->y_dim);
-    one->dm = copy_of_numbers(n * c->d, c->dm + first * c->d);
-    one->dv = copy_of_numbers(n * c->d, c->dv + first * c->d);
+    const int64_t out = (c->shape->kind == POINTS ? first : b) * c->d;
+    one->n_out = c->shape->kind == POINTS ? n : 1;
+    one->dm = copy_of_numbers(one->n_out * c->d, c->dm + out);
+    one->dv = copy_of_numbers(one->n_out * c->d, c->dv + out);
     return one;
 }
 
@@ -93,8 +107,8 @@ static encoder_result *create_result(const encoder_case *c)
 {
     encoder_result *r = calloc(1, sizeof *r);
     TEST_ASSERT_NOT_NULL(r);
-    r->m = zeros_of(c->n * c->d);
-    r->v = zeros_of(c->n * c->d);
+    r->m = zeros_of(c->n_out * c->d);
+    r->v = zeros_of(c->n_out * c->d);
     r->dparams = zeros_of(c->p);
     r->dx = zeros_of(c->n * c->x_dim);
     r->dy = zeros_of(c->n * c->y_dim);
@@ -114,7 +128,7 @@ void encoder_result_destroy(encoder_result *r)
 static void forward(npagg_ctx *ctx, const encoder_case *c, int precision, const void *params,
                     const void *x, const void *y, encoder_result *r, npagg_cache *cache)
 {
-    const int64_t nd = c->n * c->d;
+    const int64_t nd = c->n_out * c->d;
     void *m = native_create(precision, nd, r->m), *v = native_create(precision, nd, r->v);
     if (precision == 32)
         ASSERT_OK(ctx, npagg_encoder_forward_f32(ctx, c->encoder, params, c->n_sets, c->offsets, x,
@@ -129,7 +143,7 @@ static void forward(npagg_ctx *ctx, const encoder_case *c, int precision, const 
 static void backward(npagg_ctx *ctx, const encoder_case *c, int precision, const void *params,
                      const void *x, const void *y, encoder_result *r, npagg_cache *cache)
 {
-    const int64_t nd = c->n * c->d, nx = c->n * c->x_dim, ny = c->n * c->y_dim;
+    const int64_t nd = c->n_out * c->d, nx = c->n * c->x_dim, ny = c->n * c->y_dim;
     void *dm = native_create(precision, nd, c->dm), *dv = native_create(precision, nd, c->dv);
     void *dp = native_create(precision, c->p, r->dparams);
     void *dx = native_create(precision, nx, r->dx), *dy = native_create(precision, ny, r->dy);
@@ -179,20 +193,21 @@ encoder_result *encoder_run_forward(npagg_ctx *ctx, const encoder_case *c, int p
 
 static void plain_point(const encoder_case *c, const double *in, double *m, double *v)
 {
+    const encoder_shape *shape = c->shape;
     const double *params = c->params, *base = in;
-    int64_t width[6] = {c->x_dim + c->y_dim}, layers = c->n_hidden;
+    int64_t width[6] = {c->x_dim + c->y_dim}, layers = shape->n_hidden;
     for (int64_t l = 0; l < layers; l++)
-        width[l + 1] = c->widths[l];
+        width[l + 1] = shape->widths[l];
     double *hidden = zeros_of(width[layers]);
-    if (c->trunk) {
-        plain_mlp(&params, layers, width, c->activation, 1, in, hidden);
+    if (shape->trunk) {
+        plain_mlp(&params, layers, width, shape->activation, 1, in, hidden);
         base = hidden;
         width[0] = width[layers];
         layers = 0;
     }
     width[layers + 1] = c->d;
-    plain_mlp(&params, layers + 1, width, c->activation, 0, base, m);
-    plain_mlp(&params, layers + 1, width, c->activation, 0, base, v);
+    plain_mlp(&params, layers + 1, width, shape->activation, 0, base, m);
+    plain_mlp(&params, layers + 1, width, shape->activation, 0, base, v);
     for (int64_t j = 0; j < c->d; j++)
         v[j] = c->lo + (c->hi - c->lo) / (1 + exp(-v[j]));
     free(hidden);
@@ -202,11 +217,13 @@ encoder_result *encoder_run_plain(const encoder_case *c)
 {
     encoder_result *r = create_result(c);
     double *in = zeros_of(c->x_dim + c->y_dim);
-    for (int64_t i = 0; i < c->n; i++) {
+    for (int64_t i = 0; i < c->n && c->shape->kind == POINTS; i++) {
         memcpy(in, c->x + i * c->x_dim, (size_t)c->x_dim * sizeof *in);
         memcpy(in + c->x_dim, c->y + i * c->y_dim, (size_t)c->y_dim * sizeof *in);
         plain_point(c, in, r->m + i * c->d, r->v + i * c->d);
     }
+    for (int64_t b = 0; b < c->n_sets && c->shape->kind != POINTS; b++)
+        plain_set(c, b, r->m + b * c->d, r->v + b * c->d);
     free(in);
     return r;
 }
@@ -215,8 +232,26 @@ double encoder_loss(npagg_ctx *ctx, const encoder_case *c)
 {
     double sum = 0;
     encoder_result *r = encoder_run_forward(ctx, c, 64);
-    for (int64_t i = 0; i < c->n * c->d; i++)
+    for (int64_t i = 0; i < c->n_out * c->d; i++)
         sum += (c->dm ? c->dm[i] * r->m[i] : 0) + (c->dv ? c->dv[i] * r->v[i] : 0);
     encoder_result_destroy(r);
     return sum;
+}
+
+void encoder_check_direction(npagg_ctx *ctx, const encoder_case *c, int64_t n, double *x,
+                             const double *dx)
+{
+    test_rng rng = {3};
+    double want = 0, *direction = normals_of(&rng, n), at[2];
+    for (int64_t i = 0; i < n; i++)
+        want += direction[i] * dx[i];
+    for (int side = 0; side < 2; side++) {
+        for (int64_t i = 0; i < n; i++)
+            x[i] += (side ? -2 : 1) * 1e-5 * direction[i];
+        at[side] = encoder_loss(ctx, c);
+    }
+    for (int64_t i = 0; i < n; i++)
+        x[i] += 1e-5 * direction[i];
+    ASSERT_CLOSE(want, (at[0] - at[1]) / 2e-5, 1e-7, 0);
+    free(direction);
 }

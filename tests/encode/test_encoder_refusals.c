@@ -15,9 +15,30 @@ void tearDown(void)
 {
 }
 
-static const encoder_shape shape = {.x_dim = 2, .y_dim = 1, .d = 3, .n_hidden = 1, .widths = {4}};
+static const encoder_shape shapes[] = {
+    {.x_dim = 2, .y_dim = 1, .d = 3, .n_hidden = 1, .widths = {4}},
+    {.kind = MEAN,
+     .x_dim = 2,
+     .y_dim = 1,
+     .d = 3,
+     .n_hidden = 1,
+     .widths = {4},
+     .n_post = 1,
+     .post_widths = {2}},
+    {.kind = ATTENTION,
+     .x_dim = 2,
+     .y_dim = 1,
+     .d = 3,
+     .n_hidden = 1,
+     .widths = {4},
+     .n_heads = 2,
+     .n_post = 1,
+     .post_widths = {2}},
+};
+enum { SHAPES = sizeof shapes / sizeof shapes[0] };
+
 static const int64_t sizes[] = {3, 0, 2};
-enum { N = 5, X = 2 * N, ND = 3 * N, OUT = 2 * ND + 128 };
+enum { N = 5, X = 2 * N, ND = 3 * N, OUT = 2 * ND + 256 };
 
 /* Every argument of both calls; outputs in one block: m, v, dx, dy, dparams. */
 typedef struct {
@@ -56,13 +77,13 @@ static void run_good(stage *s)
     ASSERT_OK(s->good.ctx, backward(&s->good));
 }
 
-static stage *begin(void)
+static stage *begin(const encoder_shape *shape)
 {
     stage *s = calloc(1, sizeof *s);
     TEST_ASSERT_NOT_NULL(s);
     meter_init(&s->meter);
     npagg_ctx *ctx = meter_ctx(&s->meter);
-    encoder_case *c = s->c = encoder_case_create(ctx, &shape, 3, sizes, 1);
+    encoder_case *c = s->c = encoder_case_create(ctx, shape, 3, sizes, 1);
     s->good = (call){ctx,
                      c->encoder,
                      c->params,
@@ -130,9 +151,9 @@ static void refuse_backward(stage *s, const call *bad, npagg_status status, cons
         refuse_backward((s), &bad, (status), (text));                                              \
     } while (0)
 
-static void test_encoder_without_a_needed_argument_names_it(void)
+static void refuse_arguments(const encoder_shape *shape)
 {
-    stage *s = begin();
+    stage *s = begin(shape);
     const int64_t falling[] = {0, 3, 2, 5}, late[] = {1, 3, 3, 5};
     REFUSE(s, encoder, NULL, NPAGG_E_ARG, "encoder is NULL");
     REFUSE(s, params, NULL, NPAGG_E_ARG, "params is NULL");
@@ -157,9 +178,15 @@ static void test_encoder_without_a_needed_argument_names_it(void)
     end(s);
 }
 
-static void test_encoder_of_a_number_that_is_not_finite_says_which(void)
+static void test_encoder_without_a_needed_argument_names_it(void)
 {
-    stage *s = begin();
+    for (int i = 0; i < SHAPES; i++)
+        refuse_arguments(&shapes[i]);
+}
+
+static void refuse_numbers(const encoder_shape *shape)
+{
+    stage *s = begin(shape);
     const double bad[] = {NAN, INFINITY, -INFINITY};
     const char *x[] = {"x[3,1] = nan", "x[3,1] = inf", "x[3,1] = -inf"};
     const char *y[] = {"y[4,0] = nan", "y[4,0] = inf", "y[4,0] = -inf"};
@@ -176,19 +203,25 @@ static void test_encoder_of_a_number_that_is_not_finite_says_which(void)
     end(s);
 }
 
-static void test_encoder_backward_of_another_forward_is_refused(void)
+static void test_encoder_of_a_number_that_is_not_finite_says_which(void)
 {
-    stage *s = begin();
+    for (int i = 0; i < SHAPES; i++)
+        refuse_numbers(&shapes[i]);
+}
+
+/* The other encoder differs from that of the forward in its activation. */
+static void refuse_another(const encoder_shape *shape)
+{
+    encoder_shape other_shape = *shape;
+    other_shape.activation = 2;
+    stage *s = begin(shape);
     const int64_t other[] = {0, 2, 3, 5};
-    npagg_encoder *another = NULL;
+    encoder_case *another = encoder_case_create(s->good.ctx, &other_shape, 3, sizes, 1);
     call bad = s->good;
     bad.offsets = other;
     refuse_backward(s, &bad, NPAGG_E_STATE, "offsets");
     bad = s->good;
-    ASSERT_OK(s->good.ctx,
-              npagg_encoder_create_mlp(s->good.ctx, 2, 1, 3, 1, shape.widths, &another));
-    ASSERT_OK(s->good.ctx, npagg_encoder_set_activation(another, 2));
-    bad.encoder = another;
+    bad.encoder = another->encoder;
     refuse_backward(s, &bad, NPAGG_E_STATE, "another encoder");
     poison(s);
     ASSERT_FAILS(s->good.ctx, NPAGG_E_STATE, "f64, want f32",
@@ -197,14 +230,20 @@ static void test_encoder_backward_of_another_forward_is_refused(void)
                                             (const float *)s->c->y, NULL, NULL, NULL, NULL, NULL,
                                             s->good.cache));
     ASSERT_FAILS(s->good.ctx, NPAGG_E_STATE, "empty", backward(&s->good));
-    npagg_encoder_destroy(another);
+    encoder_case_destroy(another);
     end(s);
 }
 
-/* 1 if there was an n-th allocation. */
-static int attempt(int64_t n, int forever, int is_backward)
+static void test_encoder_backward_of_another_forward_is_refused(void)
 {
-    stage *s = begin();
+    for (int i = 0; i < SHAPES; i++)
+        refuse_another(&shapes[i]);
+}
+
+/* 1 if there was an n-th allocation. */
+static int attempt(const encoder_shape *shape, int64_t n, int forever, int is_backward)
+{
+    stage *s = begin(shape);
     call cold = s->good;
     cold.ctx = meter_ctx(&s->meter);
     if (!is_backward)
@@ -233,9 +272,10 @@ static int attempt(int64_t n, int forever, int is_backward)
 
 static void test_encoder_survives_every_failing_allocation(void)
 {
-    for (int is_backward = 0; is_backward < 2; is_backward++) {
+    for (int i = 0; i < 2 * SHAPES; i++) {
+        const encoder_shape *shape = &shapes[i / 2];
         int64_t n = 1;
-        while (attempt(n, 0, is_backward) | attempt(n, 1, is_backward))
+        while (attempt(shape, n, 0, i % 2) | attempt(shape, n, 1, i % 2))
             n++;
         TEST_ASSERT_GREATER_THAN_INT64(1, n);
     }
@@ -247,9 +287,14 @@ static void test_encoder_create_survives_a_failing_allocation(void)
     meter_init(&m);
     npagg_ctx *ctx = meter_ctx(&m);
     npagg_encoder *encoder = NULL;
-    meter_fail_in(&m, 1, 0);
+    const int64_t one = 1;
+    meter_fail_in(&m, 1, 1);
     ASSERT_FAILS(ctx, NPAGG_E_NOMEM, "no memory",
                  npagg_encoder_create_mlp(ctx, 1, 1, 1, 0, NULL, &encoder));
+    ASSERT_FAILS(ctx, NPAGG_E_NOMEM, "no memory",
+                 npagg_encoder_create_mean(ctx, 1, 1, 1, 1, &one, 1, &one, &encoder));
+    ASSERT_FAILS(ctx, NPAGG_E_NOMEM, "no memory",
+                 npagg_encoder_create_attention(ctx, 1, 1, 1, 1, &one, 1, 1, &one, &encoder));
     TEST_ASSERT_NULL(encoder);
     npagg_ctx_destroy(ctx);
     ASSERT_BALANCED(&m);

@@ -51,7 +51,30 @@ static real *draw(test_rng *rng, int64_t n)
 }
 
 /* Everything that a variant gives of one size, in one array. */
-enum { ROWS = 7, PEERS = 3, WIDTH = 203, OUTPUTS = 2 * ROWS * PEERS + 12 };
+enum { ROWS = 7, PEERS = 3, WIDTH = 203, OUTPUTS = 2 * ROWS * PEERS + 5 * ROWS + 16 };
+
+/* out [5 ROWS + 4,width] */
+static void run_layers(const np_lanes *lanes, int64_t width, real *out)
+{
+    test_rng rng = {10};
+    real *x = draw(&rng, ROWS * width), *g = draw(&rng, ROWS * width), stats[2 * ROWS];
+    real *gain = draw(&rng, width), *bias = draw(&rng, width);
+    const size_t size = (size_t)width * sizeof(real);
+    lanes->norm(ROWS, width, x, gain, bias, stats, out);
+    out += ROWS * width;
+    lanes->norm_backward(ROWS, width, x, gain, stats, g, out, out + ROWS * width,
+                         out + (ROWS + 1) * width);
+    out += (ROWS + 2) * width;
+    lanes->norm_backward(ROWS, width, x, gain, stats, g, out, NULL, NULL);
+    out += ROWS * width;
+    memcpy(out, x, size);
+    memcpy(out + width, x, size);
+    lanes->softmax(width, out, stats);
+    lanes->softmax_again(width, stats, out + width);
+    ASSERT_SAME_BITS((int64_t)size, out, out + width);
+    lanes->softmax_backward(width, out, (real)0.25, g);
+    memcpy(out + 2 * width, g, size);
+}
 
 static void run_all(const np_lanes *lanes, int64_t width, real *out)
 {
@@ -69,6 +92,7 @@ static void run_all(const np_lanes *lanes, int64_t width, real *out)
     lanes->split(ROWS, PEERS, width, g, x, z, width);
     memcpy(out + ROWS * PEERS * width, x, (size_t)width * sizeof(real));
     memcpy(out + (ROWS * PEERS + 1) * width, z + 2 * width, (size_t)width * sizeof(real));
+    run_layers(lanes, width, out + (ROWS * PEERS + 2) * width);
     guarded_check();
     guarded_destroy_all();
 }
@@ -104,6 +128,48 @@ static void test_sums_are_their_loops(void)
             one += (double)g[(r * PEERS + 1) * 5 + j];
         ASSERT_CLOSE(all + 1, (double)sum[j], 0, 100 * tol);
         ASSERT_CLOSE(one, (double)z[9 + j], 0, 100 * tol);
+    }
+}
+
+static void test_norm_leaves_rows_with_mean_0_and_variance_1(void)
+{
+    test_rng rng = {11};
+    const double tol = 100 * (double)(NP_REAL_BITS == 32 ? FLT_EPSILON : DBL_EPSILON);
+    real ones[WIDTH], none[WIDTH] = {0}, y[WIDTH], stats[2];
+    for (int64_t width = 1; width <= WIDTH; width += 11) {
+        real *x = draw(&rng, width);
+        double mean = 0, square = 0, spread = 0;
+        for (int64_t j = 0; j < width; j++) {
+            ones[j] = 1;
+            x[j] += 100;
+        }
+        NP_REAL(np_lanes_plain).norm(1, width, x, ones, none, stats, y);
+        for (int64_t j = 0; j < width; j++) {
+            mean += (double)y[j] / (double)width;
+            square += (double)(y[j] * y[j]) / (double)width;
+            spread += pow((double)x[j] - (double)stats[0], 2) / (double)width;
+        }
+        ASSERT_CLOSE(0, mean, 0, 20 * tol);
+        ASSERT_CLOSE(spread / (spread + NP_NORM_EPS), square, tol, 0);
+        guarded_destroy_all();
+    }
+}
+
+static void test_softmax_is_that_of_libm(void)
+{
+    test_rng rng = {12};
+    const double tol = 100 * (double)(NP_REAL_BITS == 32 ? FLT_EPSILON : DBL_EPSILON);
+    for (int64_t width = 1; width <= WIDTH; width += 11) {
+        real *x = draw(&rng, width), *p = guarded_create((size_t)width * sizeof(real)), stats[2];
+        long double sum = 0;
+        memcpy(p, x, (size_t)width * sizeof(real));
+        NP_REAL(np_lanes_plain).softmax(width, p, stats);
+        for (int64_t j = 0; j < width; j++)
+            sum += expl((long double)x[j]);
+        for (int64_t j = 0; j < width; j++)
+            ASSERT_CLOSE((double)(expl((long double)x[j]) / sum), (double)p[j], tol, 0);
+        guarded_check();
+        guarded_destroy_all();
     }
 }
 
@@ -187,6 +253,8 @@ int main(void)
     UNITY_BEGIN();
     RUN_TEST(test_all_variants_have_the_same_bits);
     RUN_TEST(test_sums_are_their_loops);
+    RUN_TEST(test_norm_leaves_rows_with_mean_0_and_variance_1);
+    RUN_TEST(test_softmax_is_that_of_libm);
     RUN_TEST(test_sigmoid_and_softplus_are_those_of_libm_everywhere);
     RUN_TEST(test_nan_stays_nan_and_infinity_is_a_limit);
     RUN_TEST(test_finite_sees_every_number);
