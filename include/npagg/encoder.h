@@ -14,9 +14,9 @@
  *              over the points j of the set; o = norm1(q + a), r = norm2(o + relu(fc o)), where
  *              norm makes mean 0 and variance 1 of a row (+ 1e-5), times gain plus bias
  *   then both  s = activation(joint(mean of r_i over the set)), 0 for the mean of an empty set;
- *              m = net(s), v = (a + (b - a) sigmoid(net(s)))^2 with a^2 = lo, b^2 = hi: two networks
- *              of the layers post_widths[0] -> .. -> post_widths[n_post-1] -> d; joint is R ->
- *              post_widths[0]
+ *              m = net(s), v = (a + (b - a) sigmoid(net(s)))^2 with a^2 = lo, b^2 = hi: two
+ *              networks of the layers post_widths[0] -> .. -> post_widths[n_post-1] -> d; joint is
+ *              R -> post_widths[0]
  *
  * Parameters are one flat array; tensors are named by net, layer and kind, weights [out,in], biases
  * [out]: "mean.0.weight", "mean.0.bias", "mean.1.weight" ... "var.0.weight" ...; with a trunk
@@ -72,7 +72,8 @@ NPAGG_API void npagg_encoder_destroy(npagg_encoder *encoder);
 /* NPAGG_ACTIVATION_*, default relu. That behind fc is always relu. */
 NPAGG_API npagg_status npagg_encoder_set_activation(npagg_encoder *encoder, int32_t activation);
 
-/* 0 < lo < hi, both finite, in float too if that is used; default 1e-4 and 1, of sets 1e-8 and 1. */
+/* 0 < lo < hi, both finite, in float too if that is used; default 1e-4 and 1, of sets 1e-8 and 1.
+ */
 NPAGG_API npagg_status npagg_encoder_set_var_range(npagg_encoder *encoder, double lo, double hi);
 
 /* 1: one trunk of all hidden layers (at least one) with two linear heads; default 0. Changes the

@@ -19,7 +19,9 @@ NPAGG_BEGIN_DECLS
 
 /*
  * The stages must fit: the same d in encoder, prior and decoder, the same x and y dimensions in
- * encoder and decoder. vmp NULL: defaults. The caller owns *out.
+ * encoder and decoder. vmp NULL: defaults. An encoder of sets (npagg_encoder_per_set) gives q:
+ * prior and vmp must be NULL, q is mean [D], var [D] as of one Gaussian, and elbo_closed is
+ * NPAGG_E_UNSUP. The caller owns *out.
  */
 NPAGG_API npagg_status npagg_model_create(npagg_ctx *ctx, const npagg_encoder *encoder,
                                           const npagg_prior *prior, const npagg_vmp *vmp,
@@ -103,7 +105,8 @@ NPAGG_API npagg_status npagg_model_step_f64(npagg_ctx *ctx, const npagg_model *m
  * same n_sets. z ~ q_C, n_samples = S of this call, noise [B,S,D]; which [B,S], needed for mixtures
  * (npagg_model_infer and npagg_posterior_choose make it). Out, each may be NULL: mean, sd [M,Y] of
  * the predictive mixture over samples; samples [M,S,2Y] (bernoulli [M,S,Y]), the decoder's py per
- * sample; loglik [M] = log mean_s p(yt | xt, z_s), which needs yt [M,Y]; weight [Nc] = E[beta_i].
+ * sample; loglik [M] = log mean_s p(yt | xt, z_s), which needs yt [M,Y]; weight [Nc] = E[beta_i], 1
+ * without Student-t factors.
  */
 NPAGG_API npagg_status npagg_model_predict_f32(
     npagg_ctx *ctx, const npagg_model *model, const float *params, int64_t n_sets,

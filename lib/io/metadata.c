@@ -10,9 +10,9 @@
 #include "pgm/znode.h"
 
 /* In the order of their numbers in the public headers. */
-static const char *const encoder_kinds[] = {"mlp", NULL};
+static const char *const encoder_kinds[] = {"mlp", "mean", "attention", NULL};
 static const char *const activations[] = {"relu", "gelu", "tanh", "softplus", "sigmoid", NULL};
-static const char *const prior_kinds[] = {"gaussian", "mixture", "hierarchy", NULL};
+static const char *const prior_kinds[] = {"gaussian", "mixture", "hierarchy", "none", NULL};
 static const char *const grads[] = {"unroll", "last_step", "implicit", NULL};
 static const char *const decoder_kinds[] = {"mlp", NULL};
 static const char *const likelihoods[] = {"gaussian", "bernoulli", NULL};
@@ -21,6 +21,8 @@ static const char *const points[] = {"target", "all", NULL};
 static const char *const normalisations[] = {"none", "points", NULL};
 static const char *const samplings[] = {"stratified", "chosen", "pathwise", NULL};
 static const char *const divergences[] = {"closed", "sampled", "matched", "auto", NULL};
+
+enum { NO_PRIOR = 3 }; /* of prior_kinds: the encoder gives the posterior */
 
 /* What is being read, and the stages read so far. */
 typedef struct parts {
@@ -73,19 +75,38 @@ static void save_encoder(const npagg_encoder *encoder, np_fields *fields)
     np_fields_put_integer(fields, "encoder.y_dim", encoder->y_dim);
     np_fields_put_integer(fields, "encoder.d", encoder->d);
     np_fields_put_list(fields, "encoder.widths", encoder->n_hidden, encoder->widths);
+    if (np_encoder_is_per_set(encoder))
+        np_fields_put_list(fields, "encoder.post_widths", encoder->n_post, encoder->post_widths);
+    if (encoder->kind == NP_ENCODER_ATTENTION)
+        np_fields_put_integer(fields, "encoder.heads", encoder->n_heads);
     np_fields_put(fields, "encoder.activation", activations[encoder->activation]);
     np_fields_put_decimal(fields, "encoder.var_lo", encoder->var_lo);
     np_fields_put_decimal(fields, "encoder.var_hi", encoder->var_hi);
     np_fields_put_integer(fields, "encoder.trunk", encoder->trunk);
 }
 
-static npagg_status create_encoder(parts *p)
+static npagg_status create_of_sets(parts *p, int32_t kind, const sizes *s)
+{
+    sizes post;
+    int64_t heads;
+    NP_TRY(get_widths(p, "encoder.post_widths", &post));
+    if (kind == NP_ENCODER_MEAN)
+        return npagg_encoder_create_mean(p->ctx, s->x_dim, s->y_dim, s->d, s->n_hidden, s->widths,
+                                         post.n_hidden, post.widths, &p->encoder);
+    NP_TRY(get_integer(p, "encoder.heads", &heads));
+    return npagg_encoder_create_attention(p->ctx, s->x_dim, s->y_dim, s->d, s->n_hidden, s->widths,
+                                          heads, post.n_hidden, post.widths, &p->encoder);
+}
+
+static npagg_status create_encoder(parts *p, int32_t kind)
 {
     sizes s;
     NP_TRY(get_integer(p, "encoder.x_dim", &s.x_dim));
     NP_TRY(get_integer(p, "encoder.y_dim", &s.y_dim));
     NP_TRY(get_integer(p, "encoder.d", &s.d));
     NP_TRY(get_widths(p, "encoder.widths", &s));
+    if (kind != NP_ENCODER_MLP)
+        return create_of_sets(p, kind, &s);
     return npagg_encoder_create_mlp(p->ctx, s.x_dim, s.y_dim, s.d, s.n_hidden, s.widths,
                                     &p->encoder);
 }
@@ -95,7 +116,7 @@ static npagg_status load_encoder(parts *p)
     int32_t kind, activation, trunk;
     double lo, hi;
     NP_TRY(get_word(p, "encoder.kind", encoder_kinds, &kind));
-    NP_TRY(np_fields_accept_all(p->ctx, p->file, create_encoder(p)));
+    NP_TRY(np_fields_accept_all(p->ctx, p->file, create_encoder(p, kind)));
     NP_TRY(get_word(p, "encoder.activation", activations, &activation));
     NP_TRY(accept(p, "encoder.activation", npagg_encoder_set_activation(p->encoder, activation)));
     NP_TRY(get_decimal(p, "encoder.var_lo", &lo));
@@ -105,20 +126,30 @@ static npagg_status load_encoder(parts *p)
     return accept(p, "encoder.trunk", npagg_encoder_set_trunk(p->encoder, trunk));
 }
 
+static int kind_of_prior(const npagg_prior *prior)
+{
+    static const np_znode *const nodes[] = {&np_gaussian_node, &np_mixture_node,
+                                            &np_hierarchy_node};
+    int kind = 0;
+    while (kind < NO_PRIOR && prior->z != nodes[kind])
+        kind++;
+    return kind;
+}
+
 static void save_prior(const npagg_prior *prior, np_fields *fields)
 {
-    const int kind = prior->z == &np_gaussian_node ? 0 : prior->z == &np_mixture_node ? 1 : 2;
+    const int kind = kind_of_prior(prior);
     np_fields_put(fields, "prior.kind", prior_kinds[kind]);
+    if (kind == NO_PRIOR)
+        return;
     np_fields_put_integer(fields, "prior.d", prior->d);
     np_fields_put_integer(fields, "prior.k", prior->k);
     np_fields_put_integer(fields, "prior.robust", prior->noise == NP_NOISE_STUDENT);
 }
 
-static npagg_status create_prior(parts *p)
+static npagg_status create_prior(parts *p, int32_t kind)
 {
-    int32_t kind;
     int64_t d, k;
-    NP_TRY(get_word(p, "prior.kind", prior_kinds, &kind));
     NP_TRY(get_integer(p, "prior.d", &d));
     NP_TRY(get_integer(p, "prior.k", &k));
     if (kind == 1)
@@ -130,8 +161,11 @@ static npagg_status create_prior(parts *p)
 
 static npagg_status load_prior(parts *p)
 {
-    int32_t robust;
-    NP_TRY(np_fields_accept_all(p->ctx, p->file, create_prior(p)));
+    int32_t kind, robust;
+    NP_TRY(get_word(p, "prior.kind", prior_kinds, &kind));
+    if (kind == NO_PRIOR)
+        return NPAGG_OK;
+    NP_TRY(np_fields_accept_all(p->ctx, p->file, create_prior(p, kind)));
     NP_TRY(np_fields_get_int32(p->ctx, p->file, "prior.robust", &robust));
     return accept(p, "prior.robust", npagg_prior_set_robust(p->prior, robust));
 }
@@ -147,6 +181,8 @@ static npagg_status load_vmp(parts *p)
 {
     int32_t max_iters, grad;
     double tol;
+    if (!p->prior)
+        return NPAGG_OK;
     NP_TRY(npagg_vmp_create(p->ctx, &p->vmp));
     NP_TRY(np_fields_get_int32(p->ctx, p->file, "vmp.max_iters", &max_iters));
     NP_TRY(accept(p, "vmp.max_iters", npagg_vmp_set_max_iters(p->vmp, max_iters)));
@@ -229,7 +265,8 @@ json_t *np_metadata_save(const npagg_model *model)
     np_fields_put(&fields, "npagg.version", npagg_version());
     save_encoder(&model->encoder, &fields);
     save_prior(&model->prior, &fields);
-    save_vmp(&model->vmp, &fields);
+    if (kind_of_prior(&model->prior) != NO_PRIOR)
+        save_vmp(&model->vmp, &fields);
     save_decoder(&model->decoder, &fields);
     save_objective(&model->objective, &fields);
     if (!fields.failed)

@@ -3,7 +3,8 @@
  *
  *   npagg.format "1", npagg.version "0.1.0" (for people)
  *   encoder.  kind x_dim y_dim d widths activation var_lo var_hi trunk
- *   prior.    kind d k robust
+ *             and, of encoders of sets, whose widths are those before the mean: post_widths, heads
+ *   prior.    kind d k robust; of a model with an encoder of sets: kind "none" and no more, no vmp
  *   vmp.      max_iters tolerance grad
  *   decoder.  kind x_dim y_dim d widths activation likelihood sd_floor
  *   objective.  kind points normalise samples sampling kl

@@ -29,7 +29,7 @@ typedef struct NP_REAL(np_flow) {
     int64_t *begin;              /* [B+1]: offsets again, for comparison */
     int64_t *split;              /* [B+1]: where the targets of each set begin; the last is N */
     int64_t *point_offsets;      /* [B+1] */
-    real *m, *v;                 /* [N,D] */
+    real *m, *v;                 /* [N,D]; of an encoder of sets [B,D] of C, [B,D] of CT */
     real *q_c, *q_ct;            /* [B,Q] */
     real *logz_c, *logz_ct;      /* [B] */
     real *mean, *var;            /* [B,D] of q_CT, for the KL divergence by the evidences */
@@ -66,6 +66,9 @@ static inline int NP_REAL(np_flow_needs_evidence)(const npagg_model *model)
     return NP_REAL(np_flow_needs_kl)(model) && model->kl == NP_KL_EVIDENCE;
 }
 
+/* Rows of m and v. */
+int64_t NP_REAL(np_flow_factors)(const np_flow *flow);
+
 /* The points of set b, for normalisation; at least 1. */
 double NP_REAL(np_flow_divisor)(const np_flow *flow, int64_t b);
 
@@ -85,6 +88,12 @@ npagg_status NP_REAL(np_flow_check)(const np_flow *flow, int64_t *n);
 /* Room for a forward in the cache, of so many bytes; children and sets laid out. */
 npagg_status NP_REAL(np_flow_begin)(const np_flow *call, npagg_cache *cache, np_flow *out,
                                     size_t *bytes);
+
+/* m, v and q_C, q_CT in one, of an encoder of sets. */
+npagg_status NP_REAL(np_flow_encode_sets)(const np_flow *f);
+
+/* q [n,2D] = [m, v], both [n,D]. */
+void NP_REAL(np_flow_join)(int64_t n, int64_t d, const real *m, const real *v, real *q);
 
 /* As far as z and its densities, with the points gathered. */
 npagg_status NP_REAL(np_flow_sampled)(const np_flow *f);

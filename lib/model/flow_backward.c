@@ -21,8 +21,8 @@ static np_gradients take_gradients(np_arena *arena, const np_flow *f)
     const int64_t q = npagg_prior_posterior_count(&model->prior);
     np_gradients g = {0};
     g.params = NP_TAKE(arena, model->p, real);
-    g.m = NP_TAKE2(arena, f->n, d, real);
-    g.v = NP_TAKE2(arena, f->n, d, real);
+    g.m = NP_TAKE2(arena, NP_REAL(np_flow_factors)(f), d, real);
+    g.v = NP_TAKE2(arena, NP_REAL(np_flow_factors)(f), d, real);
     g.q_c = take_like(arena, f->q_c, b, q);
     g.q_ct = take_like(arena, f->q_ct, b, q);
     g.logz_c = take_like(arena, f->logz_c, b, 1);
@@ -175,6 +175,8 @@ static npagg_status encode_backward(const np_flow *f, const np_gradients *g)
 npagg_status NP_REAL(np_flow_sampled_backward)(const np_flow *f, const np_gradients *g)
 {
     NP_TRY(sample_backward(f, g));
+    if (np_encoder_is_per_set(&f->model->encoder))
+        return NP_REAL(np_flow_encode_sets_backward)(f, g);
     NP_TRY(infer_backward(f, g));
     return encode_backward(f, g);
 }

@@ -18,8 +18,8 @@ static void take_inferred(np_arena *arena, np_flow *f)
     f->begin = NP_TAKE(arena, b + 1, int64_t);
     f->split = NP_TAKE(arena, b + 1, int64_t);
     f->point_offsets = NP_TAKE(arena, b + 1, int64_t);
-    f->m = NP_TAKE2(arena, f->n, d, real);
-    f->v = NP_TAKE2(arena, f->n, d, real);
+    f->m = NP_TAKE2(arena, NP_REAL(np_flow_factors)(f), d, real);
+    f->v = NP_TAKE2(arena, NP_REAL(np_flow_factors)(f), d, real);
     f->q_c = NP_TAKE2(arena, b, q, real);
     if (NP_REAL(np_flow_needs_all)(model))
         f->q_ct = NP_TAKE2(arena, b, q, real);
@@ -210,8 +210,12 @@ void NP_REAL(np_flow_value)(const np_flow *f, int64_t b)
 
 npagg_status NP_REAL(np_flow_sampled)(const np_flow *f)
 {
-    NP_TRY(encode(f));
-    NP_TRY(infer(f));
+    if (np_encoder_is_per_set(&f->model->encoder)) {
+        NP_TRY(NP_REAL(np_flow_encode_sets)(f));
+    } else {
+        NP_TRY(encode(f));
+        NP_TRY(infer(f));
+    }
     gather(f, f->x, f->model->encoder.x_dim, f->x_targets);
     gather(f, f->y, f->model->encoder.y_dim, f->y_targets);
     return sample(f);
@@ -250,6 +254,7 @@ npagg_status NP_REAL(np_flow_begin)(const np_flow *call, npagg_cache *cache, np_
     take_flow(&arena, &flow);
     NP_TRY(np_cache_begin(flow.ctx, cache, &arena));
     NP_TRY(take_children(&flow, cache));
+    np_cache_clear(flow.context);
     np_cache_clear(flow.all);
     *out = *take_flow(&arena, &flow);
     memcpy(out->shape, out->model, sizeof *out->shape);

@@ -22,8 +22,9 @@ static npagg_status check_match(npagg_ctx *ctx, const char *what, int64_t got, c
 static npagg_status check_stages(npagg_ctx *ctx, const npagg_encoder *encoder,
                                  const npagg_prior *prior, const npagg_decoder *decoder)
 {
-    NP_TRY(check_match(ctx, "encoder d", encoder->d, "the prior", prior->d));
-    NP_TRY(check_match(ctx, "decoder d", decoder->d, "the prior", prior->d));
+    const char *of = np_encoder_is_per_set(encoder) ? "the encoder" : "the prior";
+    NP_TRY(check_match(ctx, "encoder d", encoder->d, of, prior->d));
+    NP_TRY(check_match(ctx, "decoder d", decoder->d, of, prior->d));
     NP_TRY(check_match(ctx, "decoder x_dim", decoder->x_dim, "the encoder", encoder->x_dim));
     return check_match(ctx, "decoder y_dim", decoder->y_dim, "the encoder", encoder->y_dim);
 }
@@ -31,7 +32,7 @@ static npagg_status check_stages(npagg_ctx *ctx, const npagg_encoder *encoder,
 /* The posterior is exact and log Z is its evidence. */
 static int has_evidence(const npagg_prior *prior)
 {
-    return prior->noise == NP_NOISE_GAUSSIAN && !prior->z->has_hyper;
+    return prior->noise == NP_NOISE_GAUSSIAN && !prior->z->has_hyper && prior->z != &np_given_node;
 }
 
 /* Which KL divergence the objective means for this prior. */
@@ -95,12 +96,32 @@ static int stage_tensor(const npagg_model *model, int stage, int64_t i, np_tenso
     }
 }
 
+/* The stages between encoder and decoder: *out is the prior, or what stands for it. */
+static npagg_status find_prior(npagg_ctx *ctx, const npagg_encoder *encoder,
+                               const npagg_prior *prior, const npagg_vmp *vmp, npagg_prior *out)
+{
+    if (!np_encoder_is_per_set(encoder)) {
+        NP_REQUIRE(ctx, prior, "model_create: prior is NULL, an encoder of points wants one");
+        *out = *prior;
+        return NPAGG_OK;
+    }
+    NP_REQUIRE(ctx, !prior, "model_create: prior is given, want NULL with an encoder of sets");
+    NP_REQUIRE(ctx, !vmp, "model_create: vmp is given, want NULL with an encoder of sets");
+    *out = (npagg_prior){.z = &np_given_node, .d = encoder->d, .k = 1};
+    return NPAGG_OK;
+}
+
 static const char *const stage_names[3] = {"encoder", "prior", "decoder"};
 
 static int64_t stage_at(const npagg_model *model, int stage)
 {
     const int64_t at[3] = {0, model->prior_at, model->decoder_at};
     return at[stage];
+}
+
+static int has_stage(const npagg_model *model, int stage)
+{
+    return stage != 1 || model->prior.z != &np_given_node;
 }
 
 /* Their number; fills tensors if not NULL. */
@@ -144,22 +165,21 @@ npagg_status npagg_model_create(npagg_ctx *ctx, const npagg_encoder *encoder,
 {
     NP_REQUIRE(ctx, ctx, "model_create: ctx is NULL");
     NP_REQUIRE(ctx, encoder, "model_create: encoder is NULL");
-    NP_REQUIRE(ctx, prior, "model_create: prior is NULL");
     NP_REQUIRE(ctx, decoder, "model_create: decoder is NULL");
     NP_REQUIRE(ctx, objective, "model_create: objective is NULL");
     NP_REQUIRE(ctx, out, "model_create: out is NULL");
-    NP_TRY(check_stages(ctx, encoder, prior, decoder));
-    NP_TRY(check_samples(ctx, objective, prior));
     npagg_model parts = {
         .encoder = *encoder,
-        .prior = *prior,
         .vmp = np_vmp_settings(vmp),
         .decoder = *decoder,
         .objective = *objective,
     };
-    NP_TRY(settle_kl(ctx, objective, prior, &parts.kl));
+    NP_TRY(find_prior(ctx, encoder, prior, vmp, &parts.prior));
+    NP_TRY(check_stages(ctx, encoder, &parts.prior, decoder));
+    NP_TRY(check_samples(ctx, objective, &parts.prior));
+    NP_TRY(settle_kl(ctx, objective, &parts.prior, &parts.kl));
     parts.prior_at = npagg_encoder_param_count(encoder);
-    parts.decoder_at = parts.prior_at + npagg_prior_param_count(prior);
+    parts.decoder_at = parts.prior_at + npagg_prior_param_count(&parts.prior);
     parts.p = parts.decoder_at + npagg_decoder_param_count(decoder);
     return build(ctx, &parts, out);
 }
@@ -181,7 +201,7 @@ int64_t npagg_model_param_offset(const npagg_model *model, const char *field)
         return -1;
     for (int stage = 0; stage < 3; stage++)
         if (strcmp(field, stage_names[stage]) == 0)
-            return stage_at(model, stage);
+            return has_stage(model, stage) ? stage_at(model, stage) : -1;
     for (int64_t i = 0; i < model->n_tensors; i++)
         if (strcmp(field, model->tensors[i].name) == 0)
             return model->tensors[i].offset;

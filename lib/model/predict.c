@@ -20,7 +20,7 @@ typedef struct prediction {
     const real *xc, *yc, *xt, *yt, *noise;
     const int32_t *which;
     /* of our own */
-    real *m, *v;       /* [Nc,D] */
+    real *m, *v;       /* [Nc,D], or [B,D] of an encoder of sets */
     real *q;           /* [B,Q] */
     real *z;           /* [B,S,D] */
     real *py;          /* [M,S,2Y] */
@@ -34,11 +34,17 @@ static int64_t output_count(const prediction *p)
     return npagg_decoder_output_count(&p->model->decoder);
 }
 
+static int gives_posterior(const prediction *p)
+{
+    return np_encoder_is_per_set(&p->model->encoder);
+}
+
 static void take_arrays(np_arena *arena, prediction *p)
 {
     const int64_t d = p->model->prior.d;
-    p->m = NP_TAKE2(arena, p->n_context, d, real);
-    p->v = NP_TAKE2(arena, p->n_context, d, real);
+    const int64_t rows = gives_posterior(p) ? p->n_sets : p->n_context;
+    p->m = NP_TAKE2(arena, rows, d, real);
+    p->v = NP_TAKE2(arena, rows, d, real);
     p->q = NP_TAKE2(arena, p->n_sets, npagg_prior_posterior_count(&p->model->prior), real);
     p->z = np_arena_take(arena, p->n_sets, p->s, (size_t)d * sizeof(real));
     p->py = np_arena_take(arena, p->n_target, p->s, (size_t)output_count(p) * sizeof(real));
@@ -46,11 +52,25 @@ static void take_arrays(np_arena *arena, prediction *p)
     p->weight = NP_TAKE(arena, p->n_context, real);
 }
 
+/* q of an encoder of sets; it has no weights, so that every point has 1. */
+static npagg_status join_posterior(const prediction *p)
+{
+    const int64_t d = p->model->prior.d;
+    NP_TRY(NP_REAL(np_finite_check)(p->ctx, "m of the encoder", p->n_sets, d, p->m));
+    NP_TRY(NP_REAL(np_finite_check)(p->ctx, "v of the encoder", p->n_sets, d, p->v));
+    NP_REAL(np_flow_join)(p->n_sets, d, p->m, p->v, p->q);
+    for (int64_t i = 0; i < p->n_context; i++)
+        p->weight[i] = 1;
+    return NPAGG_OK;
+}
+
 static npagg_status encode_and_infer(const prediction *p)
 {
     const npagg_model *model = p->model;
     NP_TRY(NP_REAL(npagg_encoder_forward)(p->ctx, &model->encoder, p->params, p->n_sets,
                                           p->ctx_offsets, p->xc, p->yc, p->m, p->v, NULL));
+    if (gives_posterior(p))
+        return join_posterior(p);
     NP_TRY(NP_REAL(npagg_infer_forward)(p->ctx, &model->prior, &model->vmp,
                                         p->params + model->prior_at, p->n_sets, p->ctx_offsets,
                                         p->m, p->v, NULL, p->q, NULL, p->kept));
@@ -218,7 +238,7 @@ npagg_status NP_REAL(npagg_model_predict)(npagg_ctx *ctx, const npagg_model *mod
     NP_TRY(check_targets(&p, loglik));
     NP_TRY(check_values(&p));
     NP_TRY(begin_arrays(&p));
-    if (weight)
+    if (weight && !gives_posterior(&p))
         NP_TRY(NP_REAL(np_flow_cache)(ctx, &p.kept));
     NP_TRY(encode_and_infer(&p));
     NP_TRY(sample_and_decode(&p));

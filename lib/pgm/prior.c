@@ -6,6 +6,8 @@
 #include "base/size.h"
 #include "pgm/znode.h"
 
+const np_znode np_given_node = {0};
+
 /* The one field that a factor noise adds after those of the z-node; no name: none. */
 static const np_field noise_fields[NP_NOISE_KINDS] = {
     [NP_NOISE_STUDENT] = {"log_c0", NP_SHAPE_ONE, NP_LOG, 1e-2, 0},

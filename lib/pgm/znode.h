@@ -67,6 +67,9 @@ struct np_znode {
 
 extern const np_znode np_gaussian_node, np_mixture_node, np_hierarchy_node;
 
+/* No node: one Gaussian that something else than inference gives. No fields and no functions. */
+extern const np_znode np_given_node;
+
 /* Arrays for a posterior, and for the gradient of one. */
 np_post np_post_take(np_arena *arena, int64_t d, int64_t k);
 np_dpost np_dpost_take(np_arena *arena, int64_t d, int64_t k);

@@ -1,5 +1,5 @@
-/* Encoders of whole sets: their shapes and parameters, and what holds for sets only. What they compute
- * is compared with plain loops in test_encoder.c. */
+/* Encoders of whole sets: their shapes and parameters, and what holds for sets only. What they
+ * compute is compared with plain loops in test_encoder.c. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

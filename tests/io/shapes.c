@@ -66,6 +66,20 @@ const shape shapes[SHAPES] = {
         .objective = {NPAGG_OBJECTIVE_ELBO, 0, 0, NPAGG_SAMPLE_STRATIFIED, NPAGG_KL_CLOSED,
                       INT64_C(1) << 30},
     },
+    {
+        .size = {2, 1, 3},
+        .encoder = {{6, 5, 4}, NPAGG_ACTIVATION_GELU, 0, 1e-6, 2, {3, 7}, 0},
+        .prior = {3, 0, 1},
+        .decoder = {{4}, NPAGG_ACTIVATION_RELU, NPAGG_LIKELIHOOD_GAUSSIAN, 0.1},
+        .objective = {NPAGG_OBJECTIVE_IWAE, 1, 1, NPAGG_SAMPLE_STRATIFIED, NPAGG_KL_AUTO, 5},
+    },
+    {
+        .size = {1, 2, 2},
+        .encoder = {{5, 6}, NPAGG_ACTIVATION_RELU, 0, 1e-8, 1, {4}, 3},
+        .prior = {3, 0, 1},
+        .decoder = {{4, 3}, NPAGG_ACTIVATION_RELU, NPAGG_LIKELIHOOD_BERNOULLI, 0.1},
+        .objective = {NPAGG_OBJECTIVE_ELBO, 0, 1, NPAGG_SAMPLE_STRATIFIED, NPAGG_KL_AUTO, 2},
+    },
 };
 
 static int64_t count_hidden(const int64_t *hidden)
@@ -76,12 +90,22 @@ static int64_t count_hidden(const int64_t *hidden)
     return n;
 }
 
+static npagg_status create_networks(npagg_ctx *ctx, const shape *s, npagg_encoder **out)
+{
+    const int64_t x = s->size.x, y = s->size.y, d = s->size.d, *hidden = s->encoder.hidden;
+    const int64_t n = count_hidden(hidden), n_post = count_hidden(s->encoder.post);
+    if (n_post == 0)
+        return npagg_encoder_create_mlp(ctx, x, y, d, n, hidden, out);
+    if (s->encoder.heads == 0)
+        return npagg_encoder_create_mean(ctx, x, y, d, n, hidden, n_post, s->encoder.post, out);
+    return npagg_encoder_create_attention(ctx, x, y, d, n, hidden, s->encoder.heads, n_post,
+                                          s->encoder.post, out);
+}
+
 static npagg_encoder *create_encoder(npagg_ctx *ctx, const shape *s)
 {
     npagg_encoder *e = NULL;
-    ASSERT_OK(ctx,
-              npagg_encoder_create_mlp(ctx, s->size.x, s->size.y, s->size.d,
-                                       count_hidden(s->encoder.hidden), s->encoder.hidden, &e));
+    ASSERT_OK(ctx, create_networks(ctx, s, &e));
     ASSERT_OK(NULL, npagg_encoder_set_activation(e, s->encoder.activation));
     ASSERT_OK(NULL, npagg_encoder_set_var_range(e, s->encoder.lo, s->encoder.hi));
     ASSERT_OK(NULL, npagg_encoder_set_trunk(e, s->encoder.trunk));
@@ -91,6 +115,8 @@ static npagg_encoder *create_encoder(npagg_ctx *ctx, const shape *s)
 static npagg_prior *create_prior(npagg_ctx *ctx, const shape *s)
 {
     npagg_prior *p = NULL;
+    if (s->prior.kind == 3)
+        return NULL;
     if (s->prior.kind == 0)
         ASSERT_OK(ctx, npagg_prior_create_gaussian(ctx, s->size.d, &p));
     else if (s->prior.kind == 1)
@@ -104,6 +130,8 @@ static npagg_prior *create_prior(npagg_ctx *ctx, const shape *s)
 static npagg_vmp *create_vmp(npagg_ctx *ctx, const shape *s)
 {
     npagg_vmp *v = NULL;
+    if (s->prior.kind == 3)
+        return NULL;
     ASSERT_OK(ctx, npagg_vmp_create(ctx, &v));
     ASSERT_OK(NULL, npagg_vmp_set_max_iters(v, s->vmp.max_iters));
     ASSERT_OK(NULL, npagg_vmp_set_tolerance(v, s->vmp.tol));

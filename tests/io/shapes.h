@@ -14,9 +14,10 @@ typedef struct {
         int64_t hidden[4]; /* ended by 0 */
         int32_t activation, trunk;
         double lo, hi;
+        int64_t post[4], heads; /* of encoders of sets; ended by 0; 0 heads: mean */
     } encoder;
     struct {
-        int32_t kind; /* 0 gaussian, 1 mixture, 2 hierarchy */
+        int32_t kind; /* 0 gaussian, 1 mixture, 2 hierarchy, 3 none: an encoder of sets */
         int32_t robust;
         int64_t k;
     } prior;
@@ -35,7 +36,7 @@ typedef struct {
     } objective;
 } shape;
 
-enum { SHAPES = 7 };
+enum { SHAPES = 9 };
 extern const shape shapes[SHAPES];
 
 npagg_model *shape_create(npagg_ctx *ctx, const shape *s);

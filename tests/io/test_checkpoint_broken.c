@@ -17,17 +17,27 @@ static const char *path;
 static blob good;
 static size_t length; /* of its header */
 
-void setUp(void)
+/* A good file of this shape. */
+static void save_good(const shape *s)
 {
-    folder_create(&room);
-    ASSERT_OK(NULL, npagg_ctx_create(&ctx));
-    model = shape_create(ctx, &shapes[1]);
+    blob_free(&good);
+    npagg_model_destroy(model);
+    model = shape_create(ctx, s);
     path = folder_path(&room, "x");
     float *params = draw_floats(1, model->p);
     ASSERT_OK(ctx, npagg_model_save_f32(ctx, model, params, path));
     free(params);
     good = blob_read(path);
     length = (size_t)good.data[0] + 256u * good.data[1];
+}
+
+void setUp(void)
+{
+    folder_create(&room);
+    ASSERT_OK(NULL, npagg_ctx_create(&ctx));
+    model = NULL;
+    good = (blob){0};
+    save_good(&shapes[1]);
 }
 
 void tearDown(void)
@@ -142,18 +152,59 @@ static const change changes[] = {
     {"objective.kl", "exact", "'objective.kl' = 'exact', want a word"},
 };
 
-static void test_every_wrong_setting_is_refused_with_its_message(void)
+/* Of a model with attention. */
+static const change changes_of_sets[] = {
+    {"encoder.kind", "mlp", "no such model: model_create: prior is NULL"},
+    {"encoder.kind", "mean", "tensor 'encoder.joint.0.weight'"},
+    {"encoder.widths", "", "no such model: encoder_create: n_pre = 0, want 1..32"},
+    {"encoder.widths", "5,7", "n_heads = 3, want >= 1 and a divisor"},
+    {"encoder.widths", "5,9", "tensor 'encoder.pre.1.weight' has shape [6,5]"},
+    {"encoder.post_widths", "", "no such model: encoder_create: n_post = 0, want 1..32"},
+    {"encoder.post_widths", "4,", "want integers with commas between them"},
+    {"encoder.post_widths", "-4", "no such model: encoder_create: post_widths[0] = -4"},
+    {"encoder.post_widths", "4611686018427387904", "does not fit"},
+    {"encoder.post_widths", "5", "tensor 'encoder.joint.0.weight' has shape [4,6]"},
+    {"encoder.heads", "0", "no such model: encoder_create: n_heads = 0, want >= 1"},
+    {"encoder.heads", "4", "n_heads = 4, want >= 1 and a divisor"},
+    {"encoder.heads", "two", "'encoder.heads' = 'two', want an integer"},
+    {"encoder.trunk", "1", "'encoder.trunk' = '1', want a value in its range"},
+    {"prior.kind", "gaussian", "metadata 'prior.d' is missing"},
+    {"objective.kind", "elbo_closed", "no such model: model_create: elbo_closed wants"},
+};
+
+static void refuse_changes(size_t n, const change *list)
 {
-    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+    for (size_t i = 0; i < n; i++) {
         json_t *header = header_of_good();
         json_t *metadata = json_object_get(header, "__metadata__");
-        json_object_set_new(metadata, changes[i].key, json_string(changes[i].value));
+        json_object_set_new(metadata, list[i].key, json_string(list[i].value));
         write_header(header);
-        check_refused(changes[i].text);
+        check_refused(list[i].text);
     }
 }
 
-static void test_every_missing_setting_is_named(void)
+static void test_every_wrong_setting_is_refused_with_its_message(void)
+{
+    refuse_changes(sizeof changes / sizeof changes[0], changes);
+    save_good(&shapes[8]);
+    refuse_changes(sizeof changes_of_sets / sizeof changes_of_sets[0], changes_of_sets);
+}
+
+static void test_a_prior_beside_an_encoder_of_sets_is_refused(void)
+{
+    const change prior[] = {{"prior.kind", "gaussian", NULL}, {"prior.d", "2", NULL},
+                            {"prior.k", "1", NULL},           {"prior.robust", "0", NULL},
+                            {"vmp.max_iters", "5", NULL},     {"vmp.tolerance", "0", NULL},
+                            {"vmp.grad", "unroll", NULL}};
+    save_good(&shapes[8]);
+    json_t *header = header_of_good(), *metadata = json_object_get(header, "__metadata__");
+    for (int i = 0; i < 7; i++)
+        json_object_set_new(metadata, prior[i].key, json_string(prior[i].value));
+    write_header(header);
+    check_refused("no such model: model_create: prior is given, want NULL");
+}
+
+static void refuse_missing(int least)
 {
     int n = 0;
     json_t *all = header_of_good(), *settings = json_object_get(all, "__metadata__");
@@ -169,8 +220,15 @@ static void test_every_missing_setting_is_named(void)
         check_refused(text);
         n++;
     }
-    TEST_ASSERT_GREATER_OR_EQUAL_INT(30, n);
+    TEST_ASSERT_GREATER_OR_EQUAL_INT(least, n);
     json_decref(all);
+}
+
+static void test_every_missing_setting_is_named(void)
+{
+    refuse_missing(30);
+    save_good(&shapes[8]);
+    refuse_missing(25);
 }
 
 static void test_no_metadata_is_no_checkpoint(void)
@@ -251,6 +309,7 @@ int main(void)
 {
     UNITY_BEGIN();
     RUN_TEST(test_every_wrong_setting_is_refused_with_its_message);
+    RUN_TEST(test_a_prior_beside_an_encoder_of_sets_is_refused);
     RUN_TEST(test_every_missing_setting_is_named);
     RUN_TEST(test_no_metadata_is_no_checkpoint);
     RUN_TEST(test_every_missing_tensor_is_named);

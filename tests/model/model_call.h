@@ -24,9 +24,12 @@ typedef struct {
 /* gaussian, elbo with its own KL divergence, everything else the objective's default. */
 model_spec spec_of(const flavour *prior, int32_t objective);
 
+/* Whether its encoder is of sets. */
+int is_of_sets(const model_spec *spec);
+
 typedef struct {
     npagg_encoder *encoder;
-    npagg_prior *prior;
+    npagg_prior *prior; /* NULL, and so is vmp, if the encoder is of sets */
     npagg_vmp *vmp;
     npagg_decoder *decoder;
     npagg_objective *objective;

@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include "numbers.h"
+#include "set_stage.h"
 
 /* An array and its gradient. */
 typedef struct {
@@ -49,6 +50,7 @@ typedef struct {
     npagg_ctx *ctx;
     const model_call *f;
     const model_parts *parts;
+    npagg_prior *layout; /* of q */
     const double *params, *prior_params, *decoder_params;
     int64_t *ctx_offsets, *point_offsets; /* [B+1] */
     int64_t n_points;
@@ -90,6 +92,7 @@ static road road_create(npagg_ctx *ctx, const model_call *f)
     const int64_t b = f->n_sets, s = f->s;
     r.prior_params = r.params + npagg_model_param_offset(f->model, "prior");
     r.decoder_params = r.params + npagg_model_param_offset(f->model, "decoder");
+    ASSERT_OK(ctx, npagg_prior_create_gaussian(ctx, f->d, &r.layout));
     lay_out(&r);
     const int64_t nc = r.ctx_offsets[b], out = npagg_decoder_output_count(f->parts.decoder);
     const int64_t sizes[PAIRS] = {
@@ -128,6 +131,7 @@ static void road_destroy(road *r)
     free(r->point_offsets);
     free(r->x);
     free(r->y);
+    npagg_prior_destroy(r->layout);
     npagg_cache_destroy(r->encoded);
     npagg_cache_destroy(r->context);
     npagg_cache_destroy(r->all);
@@ -144,6 +148,12 @@ static void move_context(const road *r, double *whole, double *context, int out)
                 whole[f->offsets[b] * f->d + i] += context[r->ctx_offsets[b] * f->d + i];
             else
                 context[r->ctx_offsets[b] * f->d + i] = whole[f->offsets[b] * f->d + i];
+}
+
+/* That of the model, or the Gaussian with the posteriors of an encoder of sets. */
+static const npagg_prior *prior_of(const road *r)
+{
+    return r->parts->prior ? r->parts->prior : r->layout;
 }
 
 static int is_ml(const road *r)
@@ -167,10 +177,30 @@ static int32_t kl_kind(const road *r)
     return s->prior->robust ? NPAGG_KL_SAMPLED : NPAGG_KL_AUTO;
 }
 
+/* An encoder of sets: twice, on the context and on all rows. */
+static void encode_sets(road *r, int backward)
+{
+    const model_call *f = r->f;
+    double *x = context_of(f, f->x, f->x_dim), *y = context_of(f, f->y, f->y_dim);
+    if (backward) {
+        set_stage_backward(r->ctx, f, r->ctx_offsets, x, y, r->a[QC].dx, r->dparams, r->context);
+        set_stage_backward(r->ctx, f, f->offsets, f->x, f->y, r->a[QA].dx, r->dparams, r->all);
+    } else {
+        set_stage_forward(r->ctx, f, r->ctx_offsets, x, y, r->a[QC].x, r->context);
+        set_stage_forward(r->ctx, f, f->offsets, f->x, f->y, r->a[QA].x, r->all);
+    }
+    free(x);
+    free(y);
+}
+
 static void encode_and_infer(road *r)
 {
     const model_call *f = r->f;
     pair *a = r->a;
+    if (is_of_sets(&f->spec)) {
+        encode_sets(r, 0);
+        return;
+    }
     ASSERT_OK(r->ctx,
               npagg_encoder_forward_f64(r->ctx, r->parts->encoder, r->params, f->n_sets, f->offsets,
                                         f->x, f->y, a[M].x, a[V].x, r->encoded));
@@ -213,7 +243,7 @@ static void evidence_kl(road *r, int backward)
 static void sample(road *r)
 {
     const model_call *f = r->f;
-    const npagg_prior *prior = r->parts->prior;
+    const npagg_prior *prior = prior_of(r);
     pair *a = r->a;
     const int32_t kind = kl_kind(r);
     ASSERT_OK(r->ctx, npagg_posterior_sample_f64(r->ctx, prior, f->spec.sampling, f->n_sets, f->s,
@@ -297,7 +327,7 @@ static void decode_backward(road *r)
 static void kl_backward(road *r)
 {
     const model_call *f = r->f;
-    const npagg_prior *prior = r->parts->prior;
+    const npagg_prior *prior = prior_of(r);
     pair *a = r->a;
     if (!is_elbo(r))
         return;
@@ -315,7 +345,7 @@ static void kl_backward(road *r)
 static void sample_backward(road *r)
 {
     const model_call *f = r->f;
-    const npagg_prior *prior = r->parts->prior;
+    const npagg_prior *prior = prior_of(r);
     pair *a = r->a;
     const int from = is_ml(r) ? QC : QA;
     kl_backward(r);
@@ -328,7 +358,7 @@ static void sample_backward(road *r)
                           f->which, a[Z].dx, a[LOGW].dx, a[from].dx));
 }
 
-static void infer_backward(road *r)
+static void infer_and_encode_backward(road *r)
 {
     const model_call *f = r->f;
     pair *a = r->a;
@@ -343,6 +373,9 @@ static void infer_backward(road *r)
                           r->dparams + at, a[MC].dx, a[VC].dx, NULL, r->context));
     move_context(r, a[M].dx, a[MC].dx, 1);
     move_context(r, a[V].dx, a[VC].dx, 1);
+    ASSERT_OK(r->ctx, npagg_encoder_backward_f64(r->ctx, r->parts->encoder, r->params, f->n_sets,
+                                                 f->offsets, f->x, f->y, a[M].dx, a[V].dx,
+                                                 r->dparams, NULL, NULL, r->encoded));
 }
 
 void road_run(npagg_ctx *ctx, const model_call *f, double *loss, double *dparams)
@@ -357,9 +390,9 @@ void road_run(npagg_ctx *ctx, const model_call *f, double *loss, double *dparams
         loss[b] = task(&r, b, ((double *)f->dloss)[b]);
     decode_backward(&r);
     sample_backward(&r);
-    infer_backward(&r);
-    ASSERT_OK(ctx, npagg_encoder_backward_f64(ctx, r.parts->encoder, r.params, f->n_sets,
-                                              f->offsets, f->x, f->y, r.a[M].dx, r.a[V].dx, dparams,
-                                              NULL, NULL, r.encoded));
+    if (is_of_sets(&f->spec))
+        encode_sets(&r, 1);
+    else
+        infer_and_encode_backward(&r);
     road_destroy(&r);
 }

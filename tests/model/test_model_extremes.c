@@ -31,7 +31,7 @@ typedef void (*bend_fn)(model_call *f);
 
 static void for_each_model(int64_t d, bend_fn bend, int float_holds_gradient)
 {
-    for (int i = 0; i < FLAVOURS; i++)
+    for (int i = 0; i < MODEL_FLAVOURS; i++)
         for (int32_t objective = 0; objective < 4; objective++)
             for (int precision = 32; precision <= 64; precision += 32) {
                 model_spec spec = spec_of(&flavours[i], objective);
@@ -95,7 +95,7 @@ static void test_thousand_dimensions_leave_losses_and_gradients_finite(void)
 
 static void test_far_context_predicts_finite_numbers(void)
 {
-    for (int i = 0; i < FLAVOURS; i++) {
+    for (int i = 0; i < MODEL_FLAVOURS; i++) {
         const model_spec spec = spec_of(&flavours[i], NPAGG_OBJECTIVE_IWAE);
         model_call *f = model_call_ragged(ctx, &spec, 32, 113);
         bend_y(f);

@@ -156,7 +156,7 @@ static void fail_every_act(const model_spec *spec, int precision, int32_t thread
 
 static void test_every_model_survives_every_failing_allocation(void)
 {
-    for (int i = 0; i < FLAVOURS; i++)
+    for (int i = 0; i < MODEL_FLAVOURS; i++)
         for (int32_t objective = 0; objective < 4; objective++) {
             const model_spec spec = spec_of(&flavours[i], objective);
             if (objective != NPAGG_OBJECTIVE_ELBO_CLOSED || i == 0 || i == 2)

@@ -6,6 +6,7 @@
 #include "check.h"
 #include "numbers.h"
 #include "prediction.h"
+#include "set_stage.h"
 
 static npagg_ctx *ctx;
 
@@ -28,6 +29,12 @@ static void infer_stages(const prediction *p, stages *r)
 {
     const model_call *f = p->f;
     npagg_cache *cache = NULL;
+    if (is_of_sets(&f->spec)) {
+        set_stage_forward(ctx, f, p->ctx_offsets, p->xc, p->yc, r->q, NULL);
+        for (int64_t i = 0; i < p->n_context; i++)
+            r->weight[i] = 1;
+        return;
+    }
     const double *prior = (double *)f->params + npagg_model_param_offset(f->model, "prior");
     double *m = zeros_of(p->n_context * f->d), *v = zeros_of(p->n_context * f->d);
     ASSERT_OK(ctx, npagg_cache_create(ctx, &cache));
@@ -118,7 +125,7 @@ static void compare(const model_spec *spec)
 
 static void test_prediction_is_what_the_stages_say(void)
 {
-    for (int i = 0; i < FLAVOURS; i++)
+    for (int i = 0; i < MODEL_FLAVOURS; i++)
         for (int bernoulli = 0; bernoulli < 2; bernoulli++)
             for (int64_t y_dim = 1; y_dim < 4; y_dim += 2) {
                 model_spec spec = spec_of(&flavours[i], NPAGG_OBJECTIVE_IWAE);
@@ -131,7 +138,7 @@ static void test_prediction_is_what_the_stages_say(void)
 /* Each output alone has the bits it has among the others. */
 static void test_outputs_that_are_null_are_left_out(void)
 {
-    for (int i = 0; i < FLAVOURS; i++) {
+    for (int i = 0; i < MODEL_FLAVOURS; i++) {
         const model_spec spec = spec_of(&flavours[i], NPAGG_OBJECTIVE_IWAE);
         model_call *f = model_call_ragged(ctx, &spec, 32, 63);
         prediction *p = prediction_create(f), *got = prediction_create(f);
@@ -160,7 +167,7 @@ static void test_outputs_that_are_null_are_left_out(void)
 /* The objective's likelihood from the decoder's output: log mean_s prod_t p, z ~ q_C. */
 static void test_ml_loss_is_what_the_predicted_samples_say(void)
 {
-    for (int i = 0; i < FLAVOURS; i++) {
+    for (int i = 0; i < MODEL_FLAVOURS; i++) {
         model_spec spec = spec_of(&flavours[i], NPAGG_OBJECTIVE_ML);
         spec.sampling = NPAGG_SAMPLE_CHOSEN;
         model_call *f = model_call_ragged(ctx, &spec, 64, 65);
@@ -203,7 +210,7 @@ static void test_any_number_of_samples_predicts(void)
 
 static void predict_sets(const int64_t *sizes, const int64_t *n_ctx, int bare)
 {
-    for (int i = 0; i < FLAVOURS; i++) {
+    for (int i = 0; i < MODEL_FLAVOURS; i++) {
         const model_spec spec = spec_of(&flavours[i], NPAGG_OBJECTIVE_IWAE);
         model_call *f = model_call_create(ctx, &spec, 64, 69, 2, sizes, n_ctx);
         prediction *p = prediction_create(f);
@@ -250,7 +257,7 @@ static void test_no_sets_predict_nothing(void)
 
 static void test_predictions_have_the_same_bits_on_any_number_of_threads(void)
 {
-    for (int i = 0; i < FLAVOURS; i++)
+    for (int i = 0; i < MODEL_FLAVOURS; i++)
         for (int32_t threads = 2; threads <= 7; threads += 5) {
             const model_spec spec = spec_of(&flavours[i], NPAGG_OBJECTIVE_IWAE);
             model_call *f = model_call_ragged(ctx, &spec, i % 2 ? 32 : 64, 73);

@@ -50,7 +50,7 @@ typedef void (*case_fn)(model_call *f);
 
 static void for_each_case(case_fn fn)
 {
-    for (int i = 0; i < FLAVOURS; i++)
+    for (int i = 0; i < MODEL_FLAVOURS; i++)
         for (int large = 0; large < 2; large++)
             for (int precision = 32; precision <= 64; precision += 32) {
                 model_call *f = draw(large, &flavours[i], NPAGG_OBJECTIVE_IWAE, precision);

@@ -36,7 +36,7 @@ typedef void (*case_fn)(model_call *f);
 
 static void for_each_case(case_fn fn)
 {
-    for (int i = 0; i < FLAVOURS; i++)
+    for (int i = 0; i < MODEL_FLAVOURS; i++)
         for (int o = 0; o < 3; o++)
             for (int precision = 32; precision <= 64; precision += 32) {
                 model_call *f = draw(&flavours[i], objectives[o], precision);
@@ -133,7 +133,7 @@ static void test_a_task_alone_has_the_loss_it_has_among_others_to_the_bit(void)
 /* The gradient of a batch is the sum over its tasks, to rounding. */
 static void test_gradient_of_a_batch_is_the_sum_over_its_tasks(void)
 {
-    for (int i = 0; i < FLAVOURS; i++) {
+    for (int i = 0; i < MODEL_FLAVOURS; i++) {
         model_call *f = draw(&flavours[i], NPAGG_OBJECTIVE_ELBO, 64);
         double *sum = zeros_of(f->p);
         for (int64_t b = 0; b < f->n_sets; b++) {
@@ -215,7 +215,7 @@ static double *widen(const model_call *f, const void *array, int64_t n)
 
 static void test_f32_is_close_to_f64(void)
 {
-    for (int i = 0; i < FLAVOURS; i++)
+    for (int i = 0; i < MODEL_FLAVOURS; i++)
         for (int o = 0; o < 3; o++) {
             model_call *f = draw(&flavours[i], objectives[o], 32);
             model_call *g = draw(&flavours[i], objectives[o], 64);
@@ -252,7 +252,7 @@ static void test_no_tasks_have_no_losses_and_no_gradient(void)
 /* Stratified sampling, and any sampling of one component, does not look at which. */
 static void test_which_may_be_null_where_it_is_not_read(void)
 {
-    for (int i = 0; i < FLAVOURS; i++) {
+    for (int i = 0; i < MODEL_FLAVOURS; i++) {
         model_spec spec = spec_of(&flavours[i], NPAGG_OBJECTIVE_IWAE);
         if (spec.prior->k == 1)
             spec.sampling = NPAGG_SAMPLE_PATHWISE;
@@ -314,7 +314,7 @@ static void run_hosts(const model_call *whole)
 
 static void test_host_threads_sharing_a_model_get_the_bits_of_one(void)
 {
-    for (int i = 0; i < FLAVOURS; i++) {
+    for (int i = 0; i < MODEL_FLAVOURS; i++) {
         model_call *f = draw(&flavours[i], NPAGG_OBJECTIVE_ELBO, i % 2 ? 32 : 64);
         model_run_step(ctx, f);
         run_hosts(f);

@@ -34,7 +34,7 @@ static void compare(npagg_ctx *c, const model_spec *spec)
 
 static void test_model_is_its_stages(void)
 {
-    for (int i = 0; i < FLAVOURS; i++)
+    for (int i = 0; i < MODEL_FLAVOURS; i++)
         for_each_spec(ctx, &flavours[i], compare);
 }
 
@@ -65,19 +65,19 @@ static void compare_pathwise(npagg_ctx *c, const model_spec *spec)
 
 static void test_last_step_model_is_its_last_step_stages(void)
 {
-    for (int i = 0; i < FLAVOURS; i++)
+    for (int i = 0; i < MODEL_FLAVOURS; i++)
         for_each_spec(ctx, &flavours[i], compare_last_step);
 }
 
 static void test_implicit_model_is_its_implicit_stages(void)
 {
-    for (int i = 0; i < FLAVOURS; i++)
+    for (int i = 0; i < MODEL_FLAVOURS; i++)
         for_each_spec(ctx, &flavours[i], compare_implicit);
 }
 
 static void test_pathwise_model_is_its_pathwise_stages(void)
 {
-    for (int i = 0; i < FLAVOURS; i++)
+    for (int i = 0; i < MODEL_FLAVOURS; i++)
         for_each_spec(ctx, &flavours[i], compare_pathwise);
 }
 
@@ -131,7 +131,7 @@ static void test_pathwise_loss_has_the_bits_of_chosen(void)
 /* One component: all three ways of sampling are the same. */
 static void test_one_component_has_one_way_of_sampling(void)
 {
-    for (int i = 0; i < FLAVOURS; i++) {
+    for (int i = 0; i < MODEL_FLAVOURS; i++) {
         model_spec spec = spec_of(&flavours[i], NPAGG_OBJECTIVE_IWAE);
         if (spec.prior->k > 1)
             continue;

@@ -228,7 +228,7 @@ static void test_a_cache_serves_any_model_after_any_other(void)
 {
     npagg_cache *fresh = NULL;
     for (int round = 0; round < 2; round++)
-        for (int i = 0; i < FLAVOURS; i++)
+        for (int i = 0; i < MODEL_FLAVOURS; i++)
             for (int32_t objective = 0; objective < 4; objective++) {
                 model_spec spec = spec_of(&flavours[i], objective);
                 if (objective == NPAGG_OBJECTIVE_ELBO_CLOSED && i != 0 && i != 2)

@@ -76,7 +76,7 @@ static void repeat(const model_spec *spec, int precision, int32_t threads, way w
 
 static void repeat_everywhere(way w)
 {
-    for (int i = 0; i < FLAVOURS; i++)
+    for (int i = 0; i < MODEL_FLAVOURS; i++)
         for (int32_t objective = 0; objective < 4; objective++)
             for (int32_t threads = 1; threads <= 2; threads++) {
                 model_spec spec = spec_of(&flavours[i], objective);
@@ -109,7 +109,7 @@ static void test_prediction_allocates_nothing_after_the_first(void)
 
 static void test_every_gradient_mode_allocates_nothing_after_the_first_step(void)
 {
-    for (int i = 0; i < FLAVOURS; i++)
+    for (int i = 0; i < MODEL_FLAVOURS; i++)
         for (int32_t mode = 0; mode < GRAD_MODES; mode++) {
             model_spec spec = spec_of(&flavours[i], NPAGG_OBJECTIVE_IWAE);
             spec.grad = mode;
@@ -135,7 +135,7 @@ static void test_mixed_calls_allocate_nothing_after_the_first_round(void)
 
 static void test_used_memory_leaves_no_trace(void)
 {
-    for (int i = 0; i < FLAVOURS; i++) {
+    for (int i = 0; i < MODEL_FLAVOURS; i++) {
         loop used, fresh;
         model_spec spec = spec_of(&flavours[i], NPAGG_OBJECTIVE_ELBO);
         loop_begin(&used, 1);

@@ -8,10 +8,11 @@
 
 #define POISON 0xA5
 
-const flavour flavours[FLAVOURS] = {
+const flavour flavours[MODEL_FLAVOURS] = {
     {"gaussian", GAUSSIAN, 0, 1}, {"robust gaussian", GAUSSIAN, 1, 1},
     {"mixture", MIXTURE, 0, 3},   {"robust mixture", MIXTURE, 1, 3},
     {"hierarchy", STUDENT, 0, 1}, {"student", STUDENT, 1, 1},
+    {"mean", OF_MEAN, 0, 1},      {"attention", OF_ATTENTION, 0, 1},
 };
 
 void problem_leave_fixed_point(problem *p)

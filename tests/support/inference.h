@@ -13,7 +13,7 @@
 
 #include "problem.h"
 
-/* Every prior with and without robust factors. */
+/* Every prior with and without robust factors; behind these, for models, encoders of sets. */
 typedef struct {
     const char *name;
     prior_kind kind;
@@ -22,8 +22,9 @@ typedef struct {
 } flavour;
 
 #define FLAVOURS 6
+#define MODEL_FLAVOURS 8
 #define GRAD_MODES 3
-extern const flavour flavours[FLAVOURS];
+extern const flavour flavours[MODEL_FLAVOURS];
 
 /*
  * The paper's hyper-parameters, two sweeps and points far apart: nowhere near a fixed point, so

@@ -11,7 +11,8 @@
 
 #include <npagg/npagg.h>
 
-typedef enum { GAUSSIAN, MIXTURE, STUDENT } prior_kind;
+/* The last two are no priors: models whose encoder gives the posterior, by mean or attention. */
+typedef enum { GAUSSIAN, MIXTURE, STUDENT, OF_MEAN, OF_ATTENTION } prior_kind;
 
 typedef struct {
     prior_kind kind;
