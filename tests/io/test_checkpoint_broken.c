@@ -155,7 +155,6 @@ static const change changes[] = {
 /* Of a model with attention. */
 static const change changes_of_sets[] = {
     {"encoder.kind", "mlp", "no such model: model_create: prior is NULL"},
-    {"encoder.kind", "mean", "tensor 'encoder.joint.0.weight'"},
     {"encoder.widths", "", "no such model: encoder_create: n_pre = 0, want 1..32"},
     {"encoder.widths", "5,7", "n_heads = 3, want >= 1 and a divisor"},
     {"encoder.widths", "5,9", "tensor 'encoder.pre.1.weight' has shape [6,5]"},

@@ -1,4 +1,4 @@
-/* Encoders, as npagg/encoder.h: points (x, y) -> Gaussian factors (m_i, v_i). */
+/* Encoders, as npagg/encoder.h: points (x, y) -> factors (m_i, v_i), or sets -> posteriors. */
 #ifndef NPAGG_ENCODER_HPP
 #define NPAGG_ENCODER_HPP
 
@@ -32,6 +32,30 @@ class encoder : public detail::handle<npagg_encoder, npagg_encoder_destroy>
         return detail::done(ctx, code, std::move(e));
     }
 
+    /* Mean pooling: layers of widths `pre` before the mean and `post` behind it. m, v are q(z) of a
+     * set; a model of it has an empty prior and vmp. */
+    static outcome<encoder> mean(context &ctx, std::int64_t x_dim, std::int64_t y_dim,
+                                 std::int64_t d, sizes_view pre, sizes_view post)
+    {
+        encoder e(x_dim, y_dim, d);
+        const npagg_status code = npagg_encoder_create_mean(
+            ctx.get(), x_dim, y_dim, d, detail::count(pre.size()), pre.data(),
+            detail::count(post.size()), post.data(), e.fill());
+        return detail::done(ctx, code, std::move(e));
+    }
+
+    /* The same with self-attention of so many heads, as wide as the last of pre, before the mean. */
+    static outcome<encoder> attention(context &ctx, std::int64_t x_dim, std::int64_t y_dim,
+                                      std::int64_t d, sizes_view pre, std::int64_t n_heads,
+                                      sizes_view post)
+    {
+        encoder e(x_dim, y_dim, d);
+        const npagg_status code = npagg_encoder_create_attention(
+            ctx.get(), x_dim, y_dim, d, detail::count(pre.size()), pre.data(), n_heads,
+            detail::count(post.size()), post.data(), e.fill());
+        return detail::done(ctx, code, std::move(e));
+    }
+
     /* Between linear layers; default relu. */
     outcome<void> set_activation(activation a)
     {
@@ -40,7 +64,7 @@ class encoder : public detail::handle<npagg_encoder, npagg_encoder_destroy>
                               "encoder.set_activation: no such activation, or no encoder"));
     }
 
-    /* v lies in lo .. hi, 0 < lo < hi, both finite; default 1e-4 and 1. */
+    /* v lies in lo .. hi, 0 < lo < hi, both finite; default 1e-4 and 1, of sets 1e-8 and 1. */
     outcome<void> set_var_range(double lo, double hi)
     {
         return detail::finish(
@@ -60,7 +84,7 @@ class encoder : public detail::handle<npagg_encoder, npagg_encoder_destroy>
     std::int64_t y_dim() const noexcept { return y_; }
     std::int64_t d() const noexcept { return d_; }
 
-    /* m, v are one factor per set, not per point. */
+    /* m, v are one posterior per set, not one factor per point. */
     bool per_set() const noexcept { return npagg_encoder_per_set(get()) == 1; }
 
     /* P, and where a tensor as "mean.0.weight" begins; or -1. */

@@ -28,7 +28,8 @@ class model : public detail::handle<npagg_model, npagg_model_destroy>
   public:
     model() noexcept = default;
 
-    /* Copies the shapes. An empty vmp stands for the defaults. */
+    /* Copies the shapes. An empty vmp stands for the defaults; with an encoder of sets prior and vmp
+     * must be empty. */
     static outcome<model> create(context &ctx, const encoder &e, const prior &p,
                                  const vmp &settings, const decoder &d, const objective &o)
     {

@@ -19,7 +19,7 @@ from ._check import join, split
 from ._net import Activation
 from .ctx import Cache, Context, default_context
 from .decoder import Decoder, DecoderGrads, Likelihood
-from .encoder import Encoder, EncoderGrads
+from .encoder import AttentionEncoder, Encoder, EncoderGrads, MeanEncoder
 from .errors import Error, Status
 from .infer import Grad, InferGrads, Vmp, infer_backward, infer_forward
 from .model import Model, Prediction
@@ -31,6 +31,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Activation",
+    "AttentionEncoder",
     "Cache",
     "Context",
     "Decoder",
@@ -43,6 +44,7 @@ __all__ = [
     "Kl",
     "Likelihood",
     "Loss",
+    "MeanEncoder",
     "Model",
     "Normalise",
     "Objective",

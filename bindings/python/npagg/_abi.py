@@ -57,6 +57,8 @@ infer_residual               ctx cache residual
 infer_grad_iters             ctx cache n
 
 encoder_create_mlp           ctx x_dim:i64 y_dim:i64 d:i64 n_hidden:i64 widths out
+encoder_create_mean          ctx x_dim:i64 y_dim:i64 d:i64 n_pre:i64 pre_widths n_post:i64 post_widths out
+encoder_create_attention     ctx x_dim:i64 y_dim:i64 d:i64 n_pre:i64 pre_widths n_heads:i64 n_post:i64 post_widths out
 encoder_destroy              encoder -> void
 encoder_set_activation       encoder activation:i32
 encoder_set_var_range        encoder lo:f64 hi:f64

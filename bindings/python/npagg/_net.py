@@ -39,6 +39,7 @@ class Net(Handle):
         ctx: Optional[Context],
         function: Callable,
         destroy: Callable,
+        *more: Any,
     ) -> None:
         self.x_dim, self.y_dim = integer(x_dim, "x_dim"), integer(y_dim, "y_dim")
         self.d = integer(d, "d")
@@ -54,6 +55,7 @@ class Net(Handle):
             self.d,
             len(array),
             array.ctypes.data,
+            *more,
         )
 
     def _c(self, name: str) -> Callable:

@@ -1,4 +1,4 @@
-"""Encoders: points (x, y) -> Gaussian factors (m_i, v_i) (encoder.h)."""
+"""Encoders: points (x, y) -> Gaussian factors, or sets of points -> posteriors (encoder.h)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,20 @@ from typing import Any, NamedTuple, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from ._abi import C
-from ._check import gradient, number, output, pair, ragged, rank, read, read_or_null, real_of, sets
+from ._check import (
+    gradient,
+    int64s,
+    integer,
+    number,
+    output,
+    pair,
+    ragged,
+    rank,
+    read,
+    read_or_null,
+    real_of,
+    sets,
+)
 from ._handle import address, address_or_null, apply
 from ._net import Activation, Net
 from ._setting import Setting, flag, one_of
@@ -92,7 +105,7 @@ class Encoder(Net):
         cache: Optional[Cache] = None,
         ctx: Optional[Context] = None,
     ) -> Tuple[np.ndarray, np.ndarray]:
-        """(m, v) [N,D] of x [N,X], y [N,Y], offsets [B+1], or of lists of arrays. out: (m, v)."""
+        """(m, v) [N,D], of sets [B,D], of x [N,X], y [N,Y], offsets [B+1], or of lists of arrays. out: (m, v)."""
         handle, real = address(self, Encoder, "encoder"), real_of(params, "params")
         offsets, x, y = ragged(offsets, ("x", x, 1), ("y", y, 1))
         n, dtype = rank(x, "x", 2)[0], real.dtype
@@ -132,7 +145,7 @@ class Encoder(Net):
     ) -> EncoderGrads:
         """Gradients of sum(dm * m) + sum(dv * v), added to dparams [P], dx [N,X], dy [N,Y].
 
-        Each of the three is an array, True for a new one or None. dm, dv [N,D] or None.
+        Each of the three is an array, True for a new one or None. dm, dv as m, v, or None.
         """
         handle, real = address(self, Encoder, "encoder"), real_of(params, "params")
         offsets, x, y = ragged(offsets, ("x", x, 1), ("y", y, 1))
@@ -158,3 +171,90 @@ class Encoder(Net):
             address(cache, Cache, "cache"),
         )
         return EncoderGrads(dparams, dx, dy)
+
+
+class MeanEncoder(Encoder):
+    """Mean pooling: q(z) of a set from the mean of a network of its points, (m, v) [B,D].
+
+    pre_widths: the layers before the mean; post_widths: those behind it. Its model has no prior.
+    """
+
+    def __init__(
+        self,
+        x_dim: int,
+        y_dim: int,
+        d: int,
+        pre_widths: Sequence[int],
+        post_widths: Sequence[int],
+        activation: Union[Activation, str] = Activation.RELU,
+        var_range: Tuple[float, float] = (1e-8, 1.0),
+        ctx: Optional[Context] = None,
+    ) -> None:
+        self._create_of_sets(x_dim, y_dim, d, pre_widths, post_widths, ctx, C.encoder_create_mean)
+        self.activation = activation
+        self.var_range = var_range
+
+    def _create_of_sets(
+        self,
+        x_dim: int,
+        y_dim: int,
+        d: int,
+        pre_widths: Sequence[int],
+        post_widths: Sequence[int],
+        ctx: Optional[Context],
+        function: Any,
+        *heads: int,
+    ) -> None:
+        post = np.ascontiguousarray(int64s(post_widths, "post_widths"))
+        self.post_widths = tuple(int(w) for w in post)
+        more = (*heads, len(post), post.ctypes.data)
+        self._create(x_dim, y_dim, d, pre_widths, ctx, function, C.encoder_destroy, *more)
+        self.pre_widths = self.widths
+
+    def __reduce__(self):
+        return MeanEncoder, (
+            self.x_dim,
+            self.y_dim,
+            self.d,
+            self.pre_widths,
+            self.post_widths,
+            int(self.activation),
+            self._var_range,
+        )
+
+
+class AttentionEncoder(MeanEncoder):
+    """Self-attention of n_heads among the points of a set, then the mean: (m, v) [B,D].
+
+    The last of pre_widths is the attention's width. Its model has no prior.
+    """
+
+    def __init__(
+        self,
+        x_dim: int,
+        y_dim: int,
+        d: int,
+        pre_widths: Sequence[int],
+        n_heads: int,
+        post_widths: Sequence[int],
+        activation: Union[Activation, str] = Activation.RELU,
+        var_range: Tuple[float, float] = (1e-8, 1.0),
+        ctx: Optional[Context] = None,
+    ) -> None:
+        self.n_heads = integer(n_heads, "n_heads")
+        create = C.encoder_create_attention
+        self._create_of_sets(x_dim, y_dim, d, pre_widths, post_widths, ctx, create, self.n_heads)
+        self.activation = activation
+        self.var_range = var_range
+
+    def __reduce__(self):
+        return AttentionEncoder, (
+            self.x_dim,
+            self.y_dim,
+            self.d,
+            self.pre_widths,
+            self.n_heads,
+            self.post_widths,
+            int(self.activation),
+            self._var_range,
+        )

@@ -57,6 +57,8 @@ class Model(Handle):
     [B,n,Y]. noise [B,S,D] is standard normal, which [B,S] int32 the component of each sample (None
     where the sampling does not read it); S is the objective's number of samples.
 
+    An encoder of sets (MeanEncoder, AttentionEncoder) gives q itself: prior and vmp are None.
+
     The model copies the shapes it is made of. ``d``, ``k``, ``x_dim``, ``y_dim``, ``samples``,
     ``n_params`` = P, ``n_posterior`` = Q, ``n_outputs`` per point and sample.
     """
@@ -68,7 +70,7 @@ class Model(Handle):
     def __init__(
         self,
         encoder: Encoder,
-        prior: Prior,
+        prior: Optional[Prior],
         decoder: Decoder,
         objective: Objective,
         vmp: Optional[Vmp] = None,
@@ -80,7 +82,7 @@ class Model(Handle):
             C.model_create,
             C.model_destroy,
             address(encoder, Encoder, "encoder"),
-            address(prior, Prior, "prior"),
+            address_or_null(prior, Prior, "prior"),
             address_or_null(vmp, Vmp, "vmp"),
             address(decoder, Decoder, "decoder"),
             address(objective, Objective, "objective"),

@@ -124,6 +124,35 @@ void call_encoder()
     CLAIM(s.encoder.param_offset("trunk.0.weight") == 0 && !s.encoder.per_set());
 }
 
+/* Encoders of sets, and a model of one. */
+template <class T>
+void call_sets()
+{
+    shapes s;
+    npagg::encoder mean = npagg::encoder::mean(s.ctx, X, Y, D, {6, 5}, {4});
+    npagg::encoder attention = npagg::encoder::attention(s.ctx, X, Y, D, {6}, 3, {4, 5});
+    for (npagg::encoder *e : {&mean, &attention}) {
+        const std::int64_t p = e->param_count();
+        const auto forward = [&](auto &a) {
+            e->forward(s.ctx, a("params", p), offsets, a("x", N * X), a("y", N * Y), a("m", B * D),
+                       a("v", B * D), &s.cache);
+        };
+        stock<T>::check("encoder.forward", forward);
+        stock<T> good;
+        forward(good);
+        stock<T>::check("encoder.backward", [&](auto &a) {
+            e->backward(s.ctx, a("params", p), offsets, a("x", N * X), a("y", N * Y),
+                        a("dm", B * D), a("dv", B * D), a("dparams", p), a("dx", N * X),
+                        a("dy", N * Y), s.cache);
+        });
+        CLAIM(e->per_set() && e->param_offset("pre.0.weight") == 0);
+        const npagg::model m =
+            npagg::model::create(s.ctx, *e, npagg::prior(), npagg::vmp(), s.decoder, s.objective);
+        CLAIM(m.size("q") == 2 * D && m.size("k") == 1 && m.param_offset("prior") == -1);
+        CLAIM(m.param_count() == p + s.decoder.param_count());
+    }
+}
+
 template <class T>
 void call_decoder()
 {
@@ -325,6 +354,7 @@ void call_random()
 BOTH(prior)
 BOTH(infer)
 BOTH(encoder)
+BOTH(sets)
 BOTH(decoder)
 BOTH(samples)
 BOTH(averages)
@@ -351,8 +381,9 @@ void test_context_works_as_it_is_told()
 
 int main()
 {
-    return claims::run(__FILE__, {BOTH_TESTS(prior), BOTH_TESTS(infer), BOTH_TESTS(encoder),
-                                  BOTH_TESTS(decoder), BOTH_TESTS(samples), BOTH_TESTS(averages),
-                                  BOTH_TESTS(model), BOTH_TESTS(prediction), BOTH_TESTS(checkpoint),
-                                  BOTH_TESTS(random), TEST(test_context_works_as_it_is_told)});
+    return claims::run(__FILE__,
+                       {BOTH_TESTS(prior), BOTH_TESTS(infer), BOTH_TESTS(encoder), BOTH_TESTS(sets),
+                        BOTH_TESTS(decoder), BOTH_TESTS(samples), BOTH_TESTS(averages),
+                        BOTH_TESTS(model), BOTH_TESTS(prediction), BOTH_TESTS(checkpoint),
+                        BOTH_TESTS(random), TEST(test_context_works_as_it_is_told)});
 }

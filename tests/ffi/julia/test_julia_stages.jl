@@ -113,6 +113,26 @@ function encode_all(T, ctx; trunk)
     @test is_gradient("encoder dy", g.dy, z -> run(params, x, z), y)
 end
 
+function encode_sets(T, ctx, name, encoder)
+    cache, params = Cache(ctx), NPAgg.init_params(T, ctx, encoder, 5)
+    x, y = numbers(T, 1, 1, N), numbers(T, 2, 2, N)
+    dm, dv = numbers(T, 3, D, B), numbers(T, 4, D, B)
+    function run(p, x, y)
+        r = forward(ctx, encoder, p, x, y; offsets = OFFSETS)
+        return sum(dm .* r.m) + sum(dv .* r.v)
+    end
+    r = forward(ctx, encoder, params, x, y; offsets = OFFSETS, cache = cache)
+    g = backward(ctx, encoder, params, x, y; offsets = OFFSETS, cache = cache, dm = dm, dv = dv,
+                 dx = true, dy = true)
+    @test NPAgg.per_set(encoder)
+    @test agree(T, "m $name", r.m) && agree(T, "v $name", r.v)
+    @test is_gradient("$name dparams", g.dparams, p -> run(p, x, y), params)
+    @test is_gradient("$name dx", g.dx, z -> run(params, z, y), x)
+    @test is_gradient("$name dy", g.dy, z -> run(params, x, z), y)
+    model = Model(ctx, encoder, nothing, Decoder(ctx, 1, 2, D, [5]), Objective(ctx, :elbo))
+    @test model.q == 2D && model.k == 1 && NPAgg.param_offset(model, "prior") === nothing
+end
+
 function decode_all(T, ctx, likelihood)
     decoder = Decoder(ctx, 1, 2, D, [5]; activation = :softplus, likelihood = likelihood,
                       sd_floor = 0.2)
@@ -257,6 +277,10 @@ function whole_tour(T, ctx)
     claim("test_$(T)_networks_have_their_gradients") do
         foreach(trunk -> encode_all(T, ctx; trunk = trunk), (false, true))
         foreach(kind -> decode_all(T, ctx, kind), (:gaussian, :bernoulli))
+        encode_sets(T, ctx, "mean", MeanEncoder(ctx, 1, 2, D, [5, 4], [3]; activation = :tanh))
+        encode_sets(T, ctx, "attention", AttentionEncoder(ctx, 1, 2, D, [4], 2, [3, 4];
+                                                          activation = :softplus,
+                                                          var_range = (0.01, 2)))
     end
     claim(() -> checkpoint_all(T, ctx), "test_$(T)_checkpoints_come_back")
 end

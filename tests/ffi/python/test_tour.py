@@ -58,6 +58,7 @@ def visit_settings(w):
     w.encoder.param_offset("mean.0.weight"), w.decoder.param_offset("sd.0.bias"), w.encoder.per_set
     w.encoder.trunk = True
     npagg.Prior.gaussian(2), npagg.Prior.student(2), npagg.Prior.mixture(2, 2, robust=True)
+    npagg.MeanEncoder(1, 1, 2, [3], [2]), npagg.AttentionEncoder(1, 1, 2, [4], 2, [2])
     for shape in (w.prior, w.vmp, w.encoder, w.decoder, w.objective, w.model, w.cache):
         shape.close()
 
@@ -193,6 +194,8 @@ class TourTest(support.TestCase):
             npagg.Prior.mixture(3, 2, robust=True),
             npagg.Vmp(7, 1e-3, "last_step"),
             npagg.Encoder(1, 2, 3, [4, 5], "gelu", (1e-3, 2.0), True),
+            npagg.MeanEncoder(1, 2, 3, [4, 5], [2, 3], "tanh", (1e-3, 2.0)),
+            npagg.AttentionEncoder(1, 2, 3, [5, 4], 2, [3], "gelu", (1e-6, 0.5)),
             npagg.Decoder(1, 2, 3, [4], "sigmoid", "bernoulli", 0.2),
             npagg.Objective("iwae", 3, "target", "none", "chosen", "matched"),
         ]

@@ -25,6 +25,7 @@ module NPAgg
 import Libdl
 
 export Context, Cache, Prior, VMP, Encoder, Decoder, Objective, Model, NPAggError
+export MeanEncoder, AttentionEncoder
 export gaussian, mixture, student, forward, backward, aggregate
 
 include("library.jl")

@@ -43,7 +43,8 @@ set_kl!(o::Objective, kind) = check(Raw.objective_set_kl(o, number("kl", KLS, ki
 """
     Model(ctx, encoder, prior, decoder, objective; vmp)
 
-All stages as one differentiable function. It copies the shapes, which may be closed after.
+All stages as one differentiable function. It copies the shapes, which may be closed after. With a
+`MeanEncoder` or an `AttentionEncoder` the prior is `nothing`.
 """
 function Model(ctx::Context, encoder::Encoder, prior::Union{Prior,Nothing}, decoder::Decoder,
                objective::Objective; vmp::Union{VMP,Nothing} = nothing)

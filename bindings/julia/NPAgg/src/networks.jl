@@ -1,4 +1,4 @@
-# Encoders, points (x, y) -> factors (m, v), and decoders, z and x -> the distribution of y.
+# Encoders, points (x, y) -> factors (m, v) or sets -> posteriors, and decoders, z and x -> the distribution of y.
 
 const ACTIVATIONS = (:relu, :gelu, :tanh, :softplus, :sigmoid)
 const LIKELIHOODS = (:gaussian, :bernoulli)
@@ -16,6 +16,40 @@ function Encoder(ctx::Context, x::Integer, y::Integer, d::Integer, widths;
         activation === nothing || set_activation!(encoder, activation)
         var_range === nothing || set_var_range!(encoder, var_range...)
         trunk && set_trunk!(encoder, true)
+    end
+end
+
+"""
+    MeanEncoder(ctx, x, y, d, pre, post; activation = :relu, var_range = (1e-8, 1))
+
+The usual neural process: q(z) of a set from the mean of a network of its points. Layers of widths
+`pre` before the mean, `post` behind it; m and v are `[D,B]`. Its model has `nothing` for a prior.
+"""
+function MeanEncoder(ctx::Context, x::Integer, y::Integer, d::Integer, pre, post; options...)
+    w, v = collect(Int64, pre), collect(Int64, post)
+    return of_sets(ctx, x, y, d; options...) do out
+        Raw.encoder_create_mean(ctx, x, y, d, length(w), w, length(v), v, out)
+    end
+end
+
+"""
+    AttentionEncoder(ctx, x, y, d, pre, heads, post; activation = :relu, var_range = (1e-8, 1))
+
+`MeanEncoder` with self-attention among the points of a set before the mean, as wide as the last of
+`pre`.
+"""
+function AttentionEncoder(ctx::Context, x::Integer, y::Integer, d::Integer, pre, heads::Integer,
+                          post; options...)
+    w, v = collect(Int64, pre), collect(Int64, post)
+    return of_sets(ctx, x, y, d; options...) do out
+        Raw.encoder_create_attention(ctx, x, y, d, length(w), w, heads, length(v), v, out)
+    end
+end
+
+function of_sets(create, ctx, x, y, d; activation = nothing, var_range = nothing)
+    return configured(Encoder(created(create, ctx), x, y, d)) do encoder
+        activation === nothing || set_activation!(encoder, activation)
+        var_range === nothing || set_var_range!(encoder, var_range...)
     end
 end
 

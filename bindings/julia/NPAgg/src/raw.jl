@@ -91,6 +91,11 @@ end
 # encoder.h
 @c Status encoder_create_mlp(ctx::H, x_dim::Int64, y_dim::Int64, d::Int64, n_hidden::Int64,
                              widths::Ints, out::Out)
+@c Status encoder_create_mean(ctx::H, x_dim::Int64, y_dim::Int64, d::Int64, n_pre::Int64,
+                              pre_widths::Ints, n_post::Int64, post_widths::Ints, out::Out)
+@c Status encoder_create_attention(ctx::H, x_dim::Int64, y_dim::Int64, d::Int64, n_pre::Int64,
+                                   pre_widths::Ints, n_heads::Int64, n_post::Int64,
+                                   post_widths::Ints, out::Out)
 @c Cvoid encoder_destroy(encoder::H)
 @c Status encoder_set_activation(encoder::H, activation::Int32)
 @c Status encoder_set_var_range(encoder::H, lo::Float64, hi::Float64)
