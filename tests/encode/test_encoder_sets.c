@@ -235,6 +235,34 @@ static void test_attention_with_large_scores_is_finite(void)
     encoder_case_destroy(c);
 }
 
+/* What backward needs is kept, but not the weights p_ij of all pairs of points. */
+static void test_attention_keeps_memory_in_proportion_to_points(void)
+{
+    const encoder_shape shape = {.kind = ATTENTION,
+                                 .x_dim = 1,
+                                 .y_dim = 1,
+                                 .d = 2,
+                                 .n_hidden = 1,
+                                 .widths = {8},
+                                 .n_heads = 4,
+                                 .n_post = 1,
+                                 .post_widths = {2}};
+    npagg_cache *cache = NULL;
+    size_t bytes[2];
+    ASSERT_OK(ctx, npagg_cache_create(ctx, &cache));
+    for (int i = 0; i < 2; i++) {
+        const int64_t n = i ? 4096 : 1024;
+        encoder_case *c = encoder_case_create(ctx, &shape, 1, &n, 14);
+        encoder_result *r = encoder_run(ctx, c, 32, cache);
+        bytes[i] = npagg_cache_bytes(cache);
+        ASSERT_ALL_FINITE(c->p, r->dparams);
+        encoder_result_destroy(r);
+        encoder_case_destroy(c);
+    }
+    TEST_ASSERT_TRUE(bytes[1] < 4 * bytes[0] + 4096);
+    npagg_cache_destroy(cache);
+}
+
 static void reverse_points(encoder_case *c, int64_t b)
 {
     for (int64_t i = c->offsets[b], j = c->offsets[b + 1] - 1; i < j; i++, j--) {
@@ -274,6 +302,7 @@ int main(void)
     RUN_TEST(test_create_of_bad_sets_is_refused);
     RUN_TEST(test_attention_gradient_of_many_blocks_is_a_difference);
     RUN_TEST(test_attention_with_large_scores_is_finite);
+    RUN_TEST(test_attention_keeps_memory_in_proportion_to_points);
     RUN_TEST(test_encoders_of_sets_do_not_mind_the_order_of_points);
     return UNITY_END();
 }

@@ -37,6 +37,10 @@ static void run_encoder(const npagg_encoder *encoder, int64_t x_dim, int64_t y_d
     const int64_t offsets[] = {0, n}, p = npagg_encoder_param_count(encoder);
     float *params = draw(p), *x = draw(n * x_dim), *y = draw(n * y_dim), *m = draw(n * d),
           *v = draw(n * d);
+    /* of a set m and v are one row: the last one, in front of the page */
+    const int64_t rows = npagg_encoder_per_set(encoder) ? 1 : n;
+    m += (n - rows) * d;
+    v += (n - rows) * d;
     ASSERT_OK(ctx, npagg_encoder_forward_f32(ctx, encoder, params, 1, offsets, x, y, m, v, cache));
     float *dp = draw(p), *dx = draw(n * x_dim), *dy = draw(n * y_dim);
     ASSERT_OK(ctx, npagg_encoder_backward_f32(ctx, encoder, params, 1, offsets, x, y, m, v, dp, dx,
@@ -74,6 +78,22 @@ static void test_encoder_stays_inside_the_callers_arrays(void)
     }
 }
 
+static void test_encoders_of_sets_stay_inside_the_callers_arrays(void)
+{
+    for (int i = 0; i < SIZES * SIZES; i++) {
+        const int64_t a = sizes[i / SIZES], b = sizes[i % SIZES], widths[] = {a, b};
+        npagg_encoder *mean = NULL, *attention = NULL;
+        ASSERT_OK(ctx, npagg_encoder_create_mean(ctx, i % 4, b, a, 1 + i % 2, widths, 1 + i % 2,
+                                                 widths, &mean));
+        ASSERT_OK(ctx, npagg_encoder_create_attention(ctx, i % 4, b, a, 2, widths, i % 2 ? b : 1, 1,
+                                                      widths, &attention));
+        run_encoder(mean, i % 4, b, a, 1 + i * 5);
+        run_encoder(attention, i % 4, b, a, 1 + i * 5);
+        npagg_encoder_destroy(mean);
+        npagg_encoder_destroy(attention);
+    }
+}
+
 static void test_decoder_stays_inside_the_callers_arrays(void)
 {
     for (int i = 0; i < SIZES * SIZES; i++) {
@@ -89,6 +109,7 @@ int main(void)
 {
     UNITY_BEGIN();
     RUN_TEST(test_encoder_stays_inside_the_callers_arrays);
+    RUN_TEST(test_encoders_of_sets_stay_inside_the_callers_arrays);
     RUN_TEST(test_decoder_stays_inside_the_callers_arrays);
     return UNITY_END();
 }
