@@ -7,7 +7,7 @@
 #
 #   --out DIR      where it all goes, default results-regression
 #   --seeds N      seeds 1..N of each model, default 1
-#   --models       default "ba rba mba rmba": all kernels of the first two, then of the others
+#   --models       default "ba rba mba rmba np npsa": all kernels of the first two, then of the others
 #   --jobs N       runs at a time, default as many as there are processors; --threads: of each, 1
 #   --tasks N      to evaluate on, default 5000
 #   --data DIR     folder with phones_belgium.csv, ambient_nox_ch_daily.csv and
@@ -16,7 +16,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 
-out=results-regression steps=100000 seeds=1 models="ba rba mba rmba" kernels="rbf matern"
+out=results-regression steps=100000 seeds=1 models="ba rba mba rmba np npsa" kernels="rbf matern"
 jobs=$(nproc) threads=1 tasks=5000 data='' report=0
 gammas=0,0.05,0.08,0.11,0.13,0.15
 
@@ -67,8 +67,10 @@ one() { # kernel model seed
         >"$out/$name.out" 2>&1
     once "$program" --eval "$model" --threads "$threads" --tasks "$tasks" --gamma "$gammas" \
         --quiet --csv-out "$out/$name-eval.csv"
-    once "$program" --eval "$model" --threads "$threads" --tasks 1000 --gamma 0.15 --sweeps 12 \
-        --quiet --csv-out "$out/$name-sweeps.csv"
+    if [[ $2 != np* ]]; then # those have no sweeps
+        once "$program" --eval "$model" --threads "$threads" --tasks 1000 --gamma 0.15 --sweeps 12 \
+            --quiet --csv-out "$out/$name-sweeps.csv"
+    fi
     if [ "$1" = rbf ] && [ -e "$model.20000" ]; then # the steps of the published comparison
         once "$program" --eval "$model".{5000,10000,15000,20000} --threads "$threads" \
             --tasks "$tasks" --gamma 0,0.05,0.15 --quiet --csv-out "$out/$name-steps.csv"
@@ -84,7 +86,7 @@ one() { # kernel model seed
 list_runs() {
     local seed kernel model
     for seed in $(seq 1 "$seeds"); do
-        for group in "ba rba" "mba rmba"; do
+        for group in "ba rba" "mba rmba" "np npsa"; do
             for kernel in $kernels; do
                 for model in $group; do
                     [[ " $models " != *" $model "* ]] || echo "$kernel $model $seed"
@@ -97,7 +99,8 @@ list_runs() {
 finished() { # kernel, part: files of all finished runs
     local run
     list_runs | while read -r run; do
-        [ "${run%% *}" = "$1" ] && [ -e "$out/${run// /-}.done" ] && echo "$out/${run// /-}-$2.csv"
+        [ "${run%% *}" = "$1" ] && [ -e "$out/${run// /-}.done" ] &&
+            [ -s "$out/${run// /-}-$2.csv" ] && echo "$out/${run// /-}-$2.csv"
     done
     true
 }

@@ -14,21 +14,40 @@ static int64_t fill_widths(int64_t layers, int64_t width, int64_t *widths)
     return layers - 1;
 }
 
-static npagg_status create_networks(npagg_ctx *ctx, const settings *s, network *net)
+/* The baselines: all layers as wide as each other, before the mean and behind it. */
+static npagg_status create_pooled(npagg_ctx *ctx, const settings *s, network *net)
+{
+    int64_t pre[MOST_HIDDEN + 1], post[MOST_HIDDEN];
+    const int64_t n_post = fill_widths(s->pooled_layers, s->hidden, post);
+    const int64_t n_pre = fill_widths(s->layers + 1, s->hidden, pre);
+    if (s->model == MODEL_NP)
+        return npagg_encoder_create_mean(ctx, s->x_dim, s->y_dim, s->latent, n_pre, pre, n_post,
+                                         post, &net->encoder);
+    return npagg_encoder_create_attention(ctx, s->x_dim, s->y_dim, s->latent, n_pre - 2, pre,
+                                          s->heads, n_post, post, &net->encoder);
+}
+
+static npagg_status create_encoder(npagg_ctx *ctx, const settings *s, network *net)
 {
     int64_t widths[MOST_HIDDEN];
-    int64_t n = fill_widths(s->layers, s->hidden, widths);
-    npagg_status status =
-        npagg_encoder_create_mlp(ctx, s->x_dim, s->y_dim, s->latent, n, widths, &net->encoder);
-    if (status)
-        return status;
-    n = fill_widths(s->decoder_layers, s->decoder_hidden, widths);
+    if (model_is_pooled(s->model))
+        return create_pooled(ctx, s, net);
+    const int64_t n = fill_widths(s->layers, s->hidden, widths);
+    return npagg_encoder_create_mlp(ctx, s->x_dim, s->y_dim, s->latent, n, widths, &net->encoder);
+}
+
+static npagg_status create_decoder(npagg_ctx *ctx, const settings *s, network *net)
+{
+    int64_t widths[MOST_HIDDEN];
+    const int64_t n = fill_widths(s->decoder_layers, s->decoder_hidden, widths);
     return npagg_decoder_create_mlp(ctx, s->x_dim, s->y_dim, s->latent, n, widths, &net->decoder);
 }
 
 static npagg_status create_prior(npagg_ctx *ctx, const settings *s, network *net)
 {
     npagg_status status;
+    if (model_is_pooled(s->model))
+        return NPAGG_OK;
     if (s->model == MODEL_BA)
         return npagg_prior_create_gaussian(ctx, s->latent, &net->prior);
     if (s->model == MODEL_RBA)
@@ -42,6 +61,8 @@ static npagg_status create_prior(npagg_ctx *ctx, const settings *s, network *net
 static npagg_status create_vmp(npagg_ctx *ctx, const settings *s, network *net)
 {
     static const int32_t grads[] = {NPAGG_GRAD_UNROLL, NPAGG_GRAD_IMPLICIT, NPAGG_GRAD_LAST_STEP};
+    if (model_is_pooled(s->model))
+        return NPAGG_OK;
     npagg_status status = npagg_vmp_create(ctx, &net->vmp);
     if (!status)
         status = npagg_vmp_set_max_iters(net->vmp, (int32_t)s->vmp_steps);
@@ -65,16 +86,18 @@ static npagg_status create_model(npagg_ctx *ctx, network *net)
     if (status)
         return status;
     net->p = npagg_model_param_count(net->model);
-    net->prior_from = npagg_model_param_offset(net->model, "prior");
-    net->prior_to = net->prior_from + npagg_prior_param_count(net->prior);
+    if (net->prior) {
+        net->prior_from = npagg_model_param_offset(net->model, "prior");
+        net->prior_to = net->prior_from + npagg_prior_param_count(net->prior);
+    }
     return NPAGG_OK;
 }
 
 int network_create(npagg_ctx *ctx, const settings *s, network *out)
 {
     memset(out, 0, sizeof *out);
-    if (create_networks(ctx, s, out) || create_prior(ctx, s, out) || create_vmp(ctx, s, out) ||
-        create_objective(ctx, s, out) || create_model(ctx, out)) {
+    if (create_encoder(ctx, s, out) || create_decoder(ctx, s, out) || create_prior(ctx, s, out) ||
+        create_vmp(ctx, s, out) || create_objective(ctx, s, out) || create_model(ctx, out)) {
         network_destroy(out);
         return complain("the model cannot be made: %s", npagg_ctx_error(ctx));
     }

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *const model_words[] = {"ba", "mba", "rba", "rmba", NULL};
+const char *const model_words[] = {"ba", "mba", "rba", "rmba", "np", "npsa", NULL};
 static const char *const grad_words[] = {"unroll", "implicit", "last", NULL};
 static const char *const objective_words[] = {"elbo", "iwae", "ml", NULL};
 
@@ -17,6 +17,11 @@ int model_is_mixture(int64_t model)
 int model_is_robust(int64_t model)
 {
     return model == MODEL_RBA || model == MODEL_RMBA;
+}
+
+int model_is_pooled(int64_t model)
+{
+    return model == MODEL_NP || model == MODEL_NPSA;
 }
 
 void settings_model_name(const settings *s, char *out, size_t size)
@@ -34,8 +39,9 @@ void settings_begin(settings *s)
         .components = 3,
         .objective = OBJECTIVE_IWAE,
         .latent = 128,
-        .hidden = 64,
         .layers = 4,
+        .pooled_layers = 2,
+        .heads = 8,
         .decoder_hidden = 128,
         .decoder_layers = 3,
         .x_dim = 1,
@@ -69,7 +75,8 @@ void settings_offer_model(option_set *set, settings *s)
 {
     options_heading(set, "Model (the defaults are the paper's):");
     options_choice(set, "model", &s->model, model_words, KEEP_SHAPE,
-                   "Bayesian, mixture, robust, robust mixture aggregation");
+                   "Bayesian, mixture, robust, robust mixture aggregation; the mean of the "
+                   "points, the same after self-attention");
     options_integer(set, "components", &s->components, 1, 1000, KEEP_SHAPE, "K",
                     "components of mba and rmba");
     options_integer(set, "vmp-steps", &s->vmp_steps, 1, 100000, KEEP_RUN, "T", s->words.vmp_steps);
@@ -82,9 +89,12 @@ void settings_offer_model(option_set *set, settings *s)
                    "iwae is over all points, elbo and ml over the targets");
     options_integer(set, "latent", &s->latent, 1, 65536, KEEP_SHAPE, "D", "dimensions of z");
     options_integer(set, "hidden", &s->hidden, 1, 65536, KEEP_SHAPE, "N",
-                    "width of the encoder's hidden layers");
+                    "width of the encoder's hidden layers [64, of np and npsa 128]");
     options_integer(set, "layers", &s->layers, 1, 33, KEEP_SHAPE, "N",
-                    "linear layers of the encoder");
+                    "linear layers of the encoder; npsa has two fewer, and attention");
+    options_integer(set, "pooled-layers", &s->pooled_layers, 2, 33, KEEP_SHAPE, "N",
+                    "linear layers of np and npsa behind the mean");
+    options_integer(set, "heads", &s->heads, 1, 1024, KEEP_SHAPE, "N", "of npsa's attention");
     options_integer(set, "decoder-hidden", &s->decoder_hidden, 1, 65536, KEEP_SHAPE, "N",
                     "the same of the decoder");
     options_integer(set, "decoder-layers", &s->decoder_layers, 1, 33, KEEP_SHAPE, "N", "");
@@ -194,9 +204,15 @@ int settings_finish(option_set *set, settings *s, int64_t default_sweeps)
         s->vmp_steps = default_sweeps;
     if (s->samples == 0)
         s->samples = mixture ? 10 : 5;
+    if (s->hidden == 0)
+        s->hidden = model_is_pooled(s->model) ? 128 : 64;
     if (s->schedule == 0)
         s->schedule = s->steps;
     if (mixture && s->samples < s->components)
         return refuse(set, "--samples: want at least as many as --components");
+    if (s->model == MODEL_NPSA && s->layers < 3)
+        return refuse(set, "--layers: npsa wants 3 or more");
+    if (s->model == MODEL_NPSA && s->hidden % s->heads != 0)
+        return refuse(set, "--hidden: npsa wants a multiple of --heads");
     return check_files(set, s);
 }

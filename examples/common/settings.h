@@ -5,7 +5,7 @@
 #include "options.h"
 
 /* Indices of the words that --model, --grad and --objective take. */
-enum { MODEL_BA, MODEL_MBA, MODEL_RBA, MODEL_RMBA };
+enum { MODEL_BA, MODEL_MBA, MODEL_RBA, MODEL_RMBA, MODEL_NP, MODEL_NPSA };
 enum { GRAD_UNROLL, GRAD_IMPLICIT, GRAD_LAST };
 enum { OBJECTIVE_ELBO, OBJECTIVE_IWAE, OBJECTIVE_ML };
 
@@ -18,7 +18,8 @@ typedef struct {
 typedef struct {
     /* the model */
     int64_t model, components, vmp_steps, grad, learn_prior, samples, objective;
-    int64_t latent, hidden, layers, decoder_hidden, decoder_layers, x_dim, y_dim;
+    int64_t latent, hidden, layers, pooled_layers, heads, decoder_hidden, decoder_layers, x_dim,
+        y_dim;
     /* the run */
     int64_t seed, steps, epochs, schedule, batch, stop_at; /* epochs 0: there is no such thing */
     double rate;
@@ -35,9 +36,10 @@ typedef struct {
 
 extern const char *const model_words[];
 
-/* What a model's z has, and its factors are. */
+/* What a model's z has, and its factors are; or it has neither prior nor factors, np and npsa. */
 int model_is_mixture(int64_t model);
 int model_is_robust(int64_t model);
+int model_is_pooled(int64_t model);
 
 /* What tables call it: its word, with the number of components if that is wanted. */
 void settings_model_name(const settings *s, char *out, size_t size);

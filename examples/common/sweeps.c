@@ -238,6 +238,12 @@ static void print_heads(const view_list *views, FILE *table)
                 views->quantity, groups ? ",group" : "");
 }
 
+static int refuse_pooled(const saved_model *m, const char *file)
+{
+    complain("%s: %s has no sweeps", file, model_words[m->s.model]);
+    return EXIT_USAGE;
+}
+
 int sweeps_run(const examiner *e, int n, const char **files)
 {
     FILE *table = e->s->table ? fopen(e->s->table, "w") : NULL;
@@ -253,7 +259,8 @@ int sweeps_run(const examiner *e, int n, const char **files)
             break;
         if (i == 0)
             print_heads(&m.views, table);
-        status = sweep_model(e->ctx, &m, table);
+        status = model_is_pooled(m.s.model) ? refuse_pooled(&m, files[i])
+                                            : sweep_model(e->ctx, &m, table);
         saved_destroy(&m);
     }
     if (table)

@@ -45,6 +45,7 @@ static void begin_settings(settings *s)
 {
     settings_begin(s);
     s->layers = 5;
+    s->pooled_layers = 3;
     s->decoder_layers = 4;
     s->x_dim = 2;
     s->batch = 100;

@@ -45,6 +45,8 @@ done
 nonsense "the test set has no image of classes 100-120" --classes 100-120
 nonsense "--transpose and --no-transpose exclude each other" --transpose --no-transpose
 nonsense "--steps and --epochs exclude each other" --steps 3 --epochs 3
+nonsense "--layers: npsa wants 3 or more" --model npsa --layers 2
+nonsense "--hidden: npsa wants a multiple of --heads" --model npsa --hidden 100
 nonsense "--resume wants --checkpoint" --resume
 nonsense "--eval wants a file" --eval
 nonsense "--sheet wants 1 to 8 FILEs" --sheet p

@@ -21,7 +21,7 @@ learns() { # name
     awk -F, 'NR == 2 { first = $5 } { last = $5 } END { print first, last; exit !(last < first - 0.1) }' "$1.csv"
 }
 
-for model in ba mba rba rmba; do
+for model in ba mba rba rmba np npsa; do
     args=(--model $model --seed 5 --epochs 1)
     check "$model trains" run "$model" "${args[@]}" --threads 1
     check "$model learns" learns $model
@@ -48,11 +48,14 @@ paper() { # name, arguments...
 paper full --threads 1
 paper full-2 --threads 2
 check "networks of the paper's size: two threads give the same bytes" same_run full full-2
-counts() { # parameters, arguments...
-    "$program" --data synthetic --steps 0 --watch-every 0 "${@:2}" 2>&1 | grep "^ba: $1 parameters in encoder and decoder"
+counts() { # model, parameters, arguments...
+    "$program" --data synthetic --steps 0 --watch-every 0 --model "$1" "${@:3}" 2>&1 |
+        grep "^$1: $2 parameters in encoder and decoder"
 }
-check "there are as many parameters as the paper's text says" counts 141954
-check "and as its table says" counts 166914 --hidden 128 --layers 3
+check "there are as many parameters as the paper's text says" counts ba 141954
+check "and as its table says" counts ba 166914 --hidden 128 --layers 3
+check "np has as many as the paper's" counts np 248962
+check "npsa has as many as the paper's" counts npsa 282114
 
 evaluates() { # text, arguments...; table.csv has a line for each
     "$program" "${small[@]}" --tasks 60 --csv-out table.csv --task-csv tasks.csv --eval "${@:2}" >out
@@ -96,6 +99,12 @@ rises() {
         awk -F, 'NR > 1 && $13 == group && $6 < last { bad = 1 } { group = $13; last = $6 } END { exit bad }' table.csv
 }
 check "the bound rises with every sweep, of seen and unseen classes" rises
+
+no_sweeps() {
+    "$program" "${small[@]}" --eval npsa.st --sweeps 3 2>err
+    [ $? -eq 2 ] && cat err && grep -q "npsa.st: npsa has no sweeps" err
+}
+check "npsa has no sweeps to show" no_sweeps
 
 draws() {
     "$program" "${small[@]}" --sheet sheet --corrupt impulse --severity 5 --image 7 ba.st rba.st || return 1

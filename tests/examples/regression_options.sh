@@ -26,12 +26,12 @@ nonsense "-x: no such option" -x
 nonsense "--steps: its value is missing" --steps
 nonsense "--quiet takes no value" --quiet=1
 nonsense "stray" stray
-nonsense "want ba, mba, rba or rmba" --model cnp
+nonsense "want ba, mba, rba, rmba, np or npsa" --model cnp
 nonsense "want unroll, implicit or last" --grad none
 nonsense "want elbo, iwae or ml" --objective loss
 nonsense "want rbf or matern" --kernel cosine
 nonsense "want none, moments or robust" --standardise yes
-for option in components vmp-steps samples latent hidden layers decoder-hidden decoder-layers \
+for option in components vmp-steps samples latent hidden layers pooled-layers heads decoder-hidden decoder-layers \
     batch every snapshots log-every watch-tasks threads stop-at schedule tasks eval-samples sweeps \
     max-points task context; do
     for value in 0 -3 2.5 many "" 99999999999999999999; do
@@ -55,6 +55,8 @@ done
 for option in checkpoint log csv csv-out task-csv predict; do
     nonsense "--$option: want the name of a file, got nothing" --$option ""
 done
+nonsense "--layers: npsa wants 3 or more" --model npsa --layers 2
+nonsense "--hidden: npsa wants a multiple of --heads" --model npsa --hidden 100
 nonsense "--resume wants --checkpoint" --resume
 nonsense "--stop-at wants --checkpoint" --stop-at 3
 nonsense "--snapshots wants --checkpoint" --snapshots 3
