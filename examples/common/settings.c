@@ -75,8 +75,7 @@ void settings_offer_model(option_set *set, settings *s)
 {
     options_heading(set, "Model (the defaults are the paper's):");
     options_choice(set, "model", &s->model, model_words, KEEP_SHAPE,
-                   "Bayesian, mixture, robust, robust mixture aggregation; the mean of the "
-                   "points, the same after self-attention");
+                   "Bayesian, mixture, robust, robust mixture; mean, mean after attention");
     options_integer(set, "components", &s->components, 1, 1000, KEEP_SHAPE, "K",
                     "components of mba and rmba");
     options_integer(set, "vmp-steps", &s->vmp_steps, 1, 100000, KEEP_RUN, "T", s->words.vmp_steps);
