@@ -1,7 +1,9 @@
 #include "command.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "complain.h"
@@ -82,7 +84,11 @@ int command_run(command *c, int argc, char **argv)
         complain("%s", c->set->error);
     if (asked > 0)
         options_help(c->set);
-    const int status = asked < 0 ? EXIT_USAGE : asked ? EXIT_DONE : run_with_context(c);
+    int status = asked < 0 ? EXIT_USAGE : asked ? EXIT_DONE : run_with_context(c);
+    if ((fflush(stdout) || ferror(stdout)) && !status) {
+        complain("the output cannot be written: %s", strerror(errno));
+        status = EXIT_FAILED;
+    }
     free(c->set->files);
     return status;
 }

@@ -37,11 +37,12 @@ FILE *csv_log_open(const char *path, const char *header, int64_t step, double *s
     }
     if (old)
         fclose(old);
-    if (!log || rename(side, path)) {
-        complain("%s cannot be written: %s", path, strerror(errno));
-        if (log)
-            fclose(log);
-        return NULL;
+    if (log && !ferror(log) && !rename(side, path))
+        return log;
+    complain("%s cannot be written: %s", path, strerror(errno));
+    if (log) {
+        fclose(log);
+        remove(side);
     }
-    return log;
+    return NULL;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "complain.h"
 #include "option_values.h"
@@ -161,6 +162,43 @@ void options_help(const option_set *set)
         option_describe(&set->list[i]);
 }
 
+static int same_file(const char *a, const char *b)
+{
+    struct stat one, two;
+    if (!strcmp(a, b))
+        return 1;
+    return !stat(a, &one) && !stat(b, &two) && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+}
+
+/* The file that an option names; NULL if it does not. */
+static const char *named_file(const option *o)
+{
+    return o->kind == OPTION_TEXT && o->given && strcmp(o->argument, "PREFIX")
+               ? *(const char **)o->value
+               : NULL;
+}
+
+int options_distinct(option_set *set)
+{
+    for (int i = 0; i < set->count; i++) {
+        const option *o = &set->list[i];
+        const char *path = named_file(o);
+        for (int j = 0; j < i && path; j++)
+            if (named_file(&set->list[j]) && same_file(path, named_file(&set->list[j]))) {
+                snprintf(set->error, sizeof set->error, "--%s and --%s are the same file, %s",
+                         set->list[j].name, o->name, path);
+                return -1;
+            }
+        for (int j = 0; j < set->n_files && path && strcmp(o->name, "checkpoint"); j++)
+            if (same_file(path, set->files[j])) {
+                snprintf(set->error, sizeof set->error, "--%s is a FILE that is read, %s", o->name,
+                         path);
+                return -1;
+            }
+    }
+    return 0;
+}
+
 /* FNV-1a of the name, in 32 bits: a double holds it. */
 static double name_number(const char *name)
 {
@@ -203,6 +241,11 @@ int options_restore(option_set *set, const double *in, int strict, const char *f
     for (int i = 0; i < set->count; i++) {
         option *o = &set->list[i];
         const double *kept = o->keep == KEEP_NOT ? NULL : find_kept(o, in);
+        if (!kept && o->keep != KEEP_NOT && !o->help) {
+            snprintf(set->error, sizeof set->error, "%s is no checkpoint of %s: it has no %s", file,
+                     set->program, o->name);
+            return -1;
+        }
         if (!kept)
             continue;
         if (!option_accepts(o, *kept)) {

@@ -68,13 +68,18 @@ void options_help(const option_set *set);
 
 int options_given(const option_set *set, const char *name);
 
+/* No two options name the same file, and none a file among the arguments, so that nothing that is
+ * read is overwritten (--checkpoint may name an argument). -1 with set->error. */
+int options_distinct(option_set *set);
+
 /* out [OPTIONS_KEPT]: pairs of a number that stands for the name, and the value; 0 where there are
  * no more. So options may come and go, and what an older file lacks has its default. */
 void options_keep(const option_set *set, double *out);
 
 /*
  * Takes the kept values, in [OPTIONS_KEPT]. Those that were given must be the same if they are kept at least as
- * strictly as `strict`, else they stay as given. -1 with set->error, which names `file`.
+ * strictly as `strict`, else they stay as given. A file without one of the hidden options is another
+ * program's. -1 with set->error, which names `file`.
  */
 int options_restore(option_set *set, const double *in, int strict, const char *file);
 

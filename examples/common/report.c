@@ -1,10 +1,9 @@
 #include "report.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "complain.h"
+#include "output_file.h"
 
 figures figures_of(const scores *s)
 {
@@ -55,20 +54,6 @@ void report_print(const view_list *views, int n, const result *results)
     }
 }
 
-static FILE *open_table(const char *path)
-{
-    FILE *file = fopen(path, "w");
-    if (!file)
-        complain("%s cannot be written: %s", path, strerror(errno));
-    return file;
-}
-
-static int close_table(FILE *file, const char *path)
-{
-    const int bad = ferror(file);
-    return fclose(file) || bad ? complain("%s could not be written", path) : 0;
-}
-
 static void write_average(FILE *file, average a)
 {
     fprintf(file, ",%.9g,%.9g", a.mean, a.error);
@@ -94,7 +79,7 @@ static void write_line(FILE *file, const view *v, const result *first, const res
 
 int report_write(const char *path, const view_list *views, int n, const result *results)
 {
-    FILE *file = open_table(path);
+    FILE *file = output_open(path);
     if (!file)
         return -1;
     fprintf(file,
@@ -105,7 +90,7 @@ int report_write(const char *path, const view_list *views, int n, const result *
     for (int i = 0; i < n; i++)
         for (int at = 0; at < views->count; at++)
             write_line(file, &views->at[at], &results[0], &results[i], at);
-    return close_table(file, path);
+    return output_close(file, path);
 }
 
 static void write_tasks(FILE *file, const view *v, const result *r, int at)
@@ -120,7 +105,7 @@ static void write_tasks(FILE *file, const view *v, const result *r, int at)
 
 int report_write_tasks(const char *path, const view_list *views, int n, const result *results)
 {
-    FILE *file = open_table(path);
+    FILE *file = output_open(path);
     if (!file)
         return -1;
     fprintf(file, "model,%s,task,n_ctx,n_tgt,ctx_ll,tgt_ll%s\n", views->quantity,
@@ -128,5 +113,5 @@ int report_write_tasks(const char *path, const view_list *views, int n, const re
     for (int i = 0; i < n; i++)
         for (int at = 0; at < views->count; at++)
             write_tasks(file, &views->at[at], &results[i], at);
-    return close_table(file, path);
+    return output_close(file, path);
 }

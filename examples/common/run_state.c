@@ -1,6 +1,7 @@
 #include "run_state.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,8 @@
 #include "complain.h"
 
 enum { VERSION = 1, HEAD = 4, RUN = HEAD + OPTIONS_KEPT };
+
+#define STEPS_MOST 1e12 /* of --steps */
 
 void state_create(int64_t p, run_state *out)
 {
@@ -47,10 +50,13 @@ int state_save(npagg_ctx *ctx, const network *net, const option_set *set, const 
     if (npagg_model_save_f32(ctx, net->model, state->params, side) ||
         npagg_model_save_extra_f32(ctx, side, "adam", 2 * state->p, state->adam) ||
         npagg_model_save_extra_f64(ctx, side, "run", RUN, run))
-        return complain("%s could not be saved: %s", path, npagg_ctx_error(ctx));
-    if (rename(side, path))
-        return complain("%s could not be renamed to %s: %s", side, path, strerror(errno));
-    return 0;
+        complain("%s could not be saved: %s", path, npagg_ctx_error(ctx));
+    else if (rename(side, path))
+        complain("%s could not be renamed to %s: %s", side, path, strerror(errno));
+    else
+        return 0;
+    remove(side);
+    return -1;
 }
 
 static int load_run(npagg_ctx *ctx, const char *path, double *run)
@@ -72,6 +78,18 @@ int state_load_options(npagg_ctx *ctx, option_set *set, int strict, const char *
     return -1;
 }
 
+/* A file says nothing of bits that have flipped, but some of them show. */
+static int check_state(const char *path, const double *run, const run_state *state)
+{
+    if (!(run[1] >= 0 && run[1] <= STEPS_MOST && run[1] == floor(run[1])))
+        return complain("%s is damaged: step %g", path, run[1]);
+    if (!isfinite(run[2]) || !(run[3] >= 0 && run[3] <= run[1]))
+        return complain("%s is damaged: losses %g of %g steps", path, run[2], run[3]);
+    if (!all_finite(state->p, state->params) || !all_finite(2 * state->p, state->adam))
+        return complain("%s is damaged: a parameter or average is not finite", path);
+    return 0;
+}
+
 int state_load(npagg_ctx *ctx, const network *net, const char *path, run_state *state)
 {
     double run[RUN];
@@ -79,6 +97,8 @@ int state_load(npagg_ctx *ctx, const network *net, const char *path, run_state *
         npagg_model_load_params_f32(ctx, net->model, path, state->params) ||
         npagg_model_load_extra_f32(ctx, path, "adam", 2 * state->p, state->adam))
         return complain("%s cannot be read: %s", path, npagg_ctx_error(ctx));
+    if (check_state(path, run, state))
+        return -1;
     state->step = (int64_t)run[1];
     state->loss_sum = run[2];
     state->loss_count = run[3];

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 const char *const model_words[] = {"ba", "mba", "rba", "rmba", "np", "npsa", NULL};
@@ -164,6 +165,19 @@ static int refuse(option_set *set, const char *text)
     return -1;
 }
 
+/* A checkpoint and a log are replaced as a whole, so what is there must be a file; a table may go to
+ * a device. */
+static int check_kind(option_set *set, const char *name, const char *path)
+{
+    struct stat there;
+    const int replaced = !strcmp(name, "checkpoint") || !strcmp(name, "log");
+    if (stat(path, &there) || S_ISREG(there.st_mode) || (!replaced && !S_ISDIR(there.st_mode)))
+        return 0;
+    snprintf(set->error, sizeof set->error, "--%s %s: cannot write there: it is no file", name,
+             path);
+    return -1;
+}
+
 /* Nobody wants to hear after an hour that there is no such folder. */
 static int check_writable(option_set *set, const char *name, const char *path)
 {
@@ -174,7 +188,7 @@ static int check_writable(option_set *set, const char *name, const char *path)
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path + 1) : 1,
              slash ? path : ".");
     if (access(folder, W_OK) == 0)
-        return 0;
+        return check_kind(set, name, path);
     snprintf(set->error, sizeof set->error, "--%s %s: cannot write there: %s", name, path,
              strerror(errno));
     return -1;
@@ -193,7 +207,7 @@ static int check_files(option_set *set, const settings *s)
     if (check_writable(set, "checkpoint", s->checkpoint) || check_writable(set, "log", s->log) ||
         check_writable(set, "csv-out", s->table) || check_writable(set, "task-csv", s->task_table))
         return -1;
-    return 0;
+    return options_distinct(set);
 }
 
 int settings_finish(option_set *set, settings *s, int64_t default_sweeps)

@@ -18,6 +18,7 @@ void stopping_install(void)
     action.sa_flags = SA_RESTART | (int)SA_RESETHAND;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of write, with a message */
 }
 
 int stopping_signal(void)

@@ -1,6 +1,5 @@
 #include "sweeps.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 
 #include "complain.h"
 #include "keyed.h"
+#include "output_file.h"
 #include "report.h"
 #include "stopping.h"
 #include "trainer.h"
@@ -244,26 +244,31 @@ static int refuse_pooled(const saved_model *m, const char *file)
     return EXIT_USAGE;
 }
 
+static int sweep_file(const examiner *e, const char *file, int first, FILE **table)
+{
+    saved_model m;
+    int status = saved_load(e, file, &m);
+    if (status)
+        return status;
+    if (model_is_pooled(m.s.model))
+        status = refuse_pooled(&m, file);
+    else if (first && e->s->table && !(*table = output_open(e->s->table)))
+        status = EXIT_FAILED;
+    if (!status && first)
+        print_heads(&m.views, *table);
+    if (!status)
+        status = sweep_model(e->ctx, &m, *table);
+    saved_destroy(&m);
+    return status;
+}
+
 int sweeps_run(const examiner *e, int n, const char **files)
 {
-    FILE *table = e->s->table ? fopen(e->s->table, "w") : NULL;
+    FILE *table = NULL;
     int status = EXIT_DONE;
-    if (e->s->table && !table) {
-        complain("%s cannot be written: %s", e->s->table, strerror(errno));
-        return EXIT_FAILED;
-    }
-    for (int i = 0; i < n && !status; i++) {
-        saved_model m;
-        status = saved_load(e, files[i], &m);
-        if (status)
-            break;
-        if (i == 0)
-            print_heads(&m.views, table);
-        status = model_is_pooled(m.s.model) ? refuse_pooled(&m, files[i])
-                                            : sweep_model(e->ctx, &m, table);
-        saved_destroy(&m);
-    }
-    if (table)
-        fclose(table);
+    for (int i = 0; i < n && !status; i++)
+        status = sweep_file(e, files[i], i == 0, &table);
+    if (table && output_close(table, e->s->table) && !status)
+        status = EXIT_FAILED;
     return status;
 }

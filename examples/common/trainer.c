@@ -196,13 +196,13 @@ static int watch_tasks(trainer *t)
     return 1;
 }
 
-static void write_log(trainer *t, int watched)
+static int write_log(trainer *t, int watched)
 {
     run_state *state = &t->state;
     t->shown_loss = state->loss_sum / state->loss_count;
     state->loss_sum = state->loss_count = 0;
     if (!t->log)
-        return;
+        return 0;
     fprintf(t->log, "%lld,%.2f,%.2f,%.9g,%.9g,", (long long)state->step,
             progress_clock() - t->began, progress_speed(&t->bar, state->step),
             cosine_rate(t->s->rate, state->step, t->s->schedule), t->shown_loss);
@@ -211,7 +211,9 @@ static void write_log(trainer *t, int watched)
                 t->tgt_rmse.mean);
     else
         fputs(",,,\n", t->log);
-    fflush(t->log);
+    if (fflush(t->log) || ferror(t->log))
+        return complain_of_step(t, "the log cannot be written: ", strerror(errno));
+    return 0;
 }
 
 static void show_progress(trainer *t, int last)
@@ -221,7 +223,7 @@ static void show_progress(trainer *t, int last)
     if (!isnan(t->shown_loss))
         n = snprintf(figures, sizeof figures, "loss %.3f", t->shown_loss);
     if (n > 0 && !isnan(t->tgt_ll.mean))
-        snprintf(figures + n, sizeof figures - (size_t)n, ", target log-lik. %.3f", t->tgt_ll.mean);
+        snprintf(figures + n, sizeof figures - (size_t)n, ", target LL %.3f", t->tgt_ll.mean);
     if (last)
         progress_end(&t->bar, t->state.step, figures);
     else
@@ -236,8 +238,8 @@ static int finish_step(trainer *t)
     const int watched = watch_tasks(t);
     if (watched < 0)
         return -1;
-    if (step % s->log_every == 0 || step == s->steps || watched)
-        write_log(t, watched);
+    if ((step % s->log_every == 0 || step == s->steps || watched) && write_log(t, watched))
+        return -1;
     if (step % s->every == 0 && save_state(t))
         return -1;
     if (save_snapshot(t))

@@ -1,6 +1,5 @@
 #include "sheet.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include "complain.h"
 #include "image_tasks.h"
 #include "keyed.h"
+#include "output_file.h"
 #include "predictor.h"
 #include "trainer.h"
 
@@ -211,16 +211,6 @@ static int64_t row_place(const easel *w, int64_t row)
     return row * each + (row >= w->s->sizes->count ? BLOCK_GAP : 0);
 }
 
-static FILE *open_part(const char *prefix, const char *part)
-{
-    char path[4200];
-    snprintf(path, sizeof path, "%s%s.csv", prefix, part);
-    FILE *file = fopen(path, "w");
-    if (!file)
-        complain("%s cannot be written: %s", path, strerror(errno));
-    return file;
-}
-
 static void write_pixel(FILE *file, int64_t x, int64_t y, int what, float value)
 {
     if (what != NOTHING && isnan(value))
@@ -248,7 +238,9 @@ static void write_line(const easel *w, int64_t y, int64_t row, int64_t line, FIL
 
 static int write_pixels(const easel *w)
 {
-    FILE *file = open_part(w->s->prefix, "");
+    char path[4200];
+    snprintf(path, sizeof path, "%s.csv", w->s->prefix);
+    FILE *file = output_open(path);
     const int64_t height = w->s->set->height;
     int64_t y = 0;
     if (!file)
@@ -260,7 +252,7 @@ static int write_pixels(const easel *w)
         for (int64_t line = 0; line < height; line++, y++)
             write_line(w, y, row, line, file);
     }
-    return fclose(file);
+    return output_close(file, path);
 }
 
 static int write_labels(const easel *w)
@@ -268,7 +260,9 @@ static int write_labels(const easel *w)
     const sheet *s = w->s;
     const double half_width = (double)(s->set->width - 1) / 2;
     const double half_height = (double)(s->set->height - 1) / 2;
-    FILE *file = open_part(s->prefix, "-labels");
+    char path[4200];
+    snprintf(path, sizeof path, "%s-labels.csv", s->prefix);
+    FILE *file = output_open(path);
     if (!file)
         return -1;
     fputs("x,y,what,text\n", file);
@@ -288,7 +282,7 @@ static int write_labels(const easel *w)
     for (int64_t row = 0; row < w->rows; row++)
         fprintf(file, "0,%g,row,%lld%s\n", (double)row_place(w, row) + half_height,
                 (long long)context_size(w, row), row_severity(w, row) ? " corrupted" : "");
-    return fclose(file);
+    return output_close(file, path);
 }
 
 static int draw_models(const examiner *e, int n, const char **files, easel *w)

@@ -1,6 +1,5 @@
 #include "picture.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include "complain.h"
 #include "gp.h"
 #include "keyed.h"
+#include "output_file.h"
 #include "predictor.h"
 #include "trainer.h"
 
@@ -80,6 +80,9 @@ static int read_scene(const picture *p, const own_tasks *own, scene *out)
     if (t >= file->tasks)
         return complain("--task %lld: the file has %lld", (long long)p->task,
                         (long long)file->tasks);
+    if (file->x_dim != 1 || file->y_dim != 1)
+        return complain("--predict wants tasks of one x and one y, got x [%lld] and y [%lld]",
+                        (long long)file->x_dim, (long long)file->y_dim);
     const int64_t from = file->offsets[t], n = file->offsets[t + 1] - from;
     float lo = own->x[from], hi = lo;
     create_scene(n, 0, out);
@@ -109,33 +112,27 @@ static double shown_y(const scene *s, float y)
     return s->y_mid + s->y_unit * (double)y;
 }
 
-static FILE *open_part(const char *prefix, const char *part)
-{
-    char path[4200];
-    snprintf(path, sizeof path, "%s-%s.csv", prefix, part);
-    FILE *file = fopen(path, "w");
-    if (!file)
-        complain("%s cannot be written: %s", path, strerror(errno));
-    return file;
-}
-
 static int write_context(const char *prefix, const scene *s, const float *weight)
 {
-    FILE *file = open_part(prefix, "context");
+    char path[4200];
+    snprintf(path, sizeof path, "%s-context.csv", prefix);
+    FILE *file = output_open(path);
     if (!file)
         return -1;
     fputs("x,y,y_clean,weight\n", file);
     for (int64_t i = 0; i < s->n; i++)
         fprintf(file, "%.9g,%.9g,%.9g,%.6g\n", shown_x(s, s->x[i]), shown_y(s, s->y[i]),
                 shown_y(s, s->clean[i]), (double)weight[i]);
-    return fclose(file);
+    return output_close(file, path);
 }
 
 /* samples [PICTURE_GRID,S,2]: mean and sd of each. */
 static int write_curves(const char *prefix, const scene *s, int64_t n_samples, int64_t shown,
                         const answer *a)
 {
-    FILE *file = open_part(prefix, "curve");
+    char path[4200];
+    snprintf(path, sizeof path, "%s-curve.csv", prefix);
+    FILE *file = output_open(path);
     if (!file)
         return -1;
     fputs("x,mean,sd,truth", file);
@@ -151,7 +148,7 @@ static int write_curves(const char *prefix, const scene *s, int64_t n_samples, i
             fprintf(file, ",%.9g", shown_y(s, a->samples[2 * (i * n_samples + k)]));
         fputc('\n', file);
     }
-    return fclose(file);
+    return output_close(file, path);
 }
 
 static int answer_scene(const examiner *e, const saved_model *m, const picture *p, const scene *s)

@@ -1,7 +1,8 @@
 # What npagg-image refuses: nonsense gets one clear line and exit status 2.
-# usage: image_options.sh the built program
+# usage: image_options.sh the built program, npagg-regression
 . "$SOURCE_ROOT/tests/support/checks.sh"
 program=$(realpath "$1")
+regression=$(realpath "$2")
 cd "$WORK" || exit 1
 
 # Exits with 2, says one line that has this text, and makes no file.
@@ -75,6 +76,17 @@ compares_others() {
     [ $? -eq 2 ] && grep -q 'different data' err
 }
 check "models of other classes are not compared without a word" compares_others
+
+awk 'BEGIN { print "task,x1,x2,y"; for (i = 0; i < 9; i++) print "t," i "," i % 3 "," i }' >points.csv
+"$regression" --csv points.csv --latent 4 --hidden 4 --decoder-hidden 4 --steps 2 --quiet --checkpoint points.st
+nonsense "points.st is no checkpoint of npagg-image" --resume --checkpoint points.st
+nonsense "points.st is no checkpoint of npagg-image" --eval points.st
+takes_images() {
+    cp run.st copy.st
+    "$regression" --csv points.csv --resume --checkpoint run.st 2>err
+    [ $? -eq 2 ] && grep -q 'run.st is no checkpoint of npagg-regression' err && cmp run.st copy.st
+}
+check "npagg-regression takes no checkpoint of npagg-image" takes_images
 
 helps() {
     "$program" --help >help.txt && grep -q 'usage: npagg-image' help.txt &&

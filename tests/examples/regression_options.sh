@@ -52,6 +52,10 @@ done
 for option in checkpoint log csv-out task-csv; do
     nonsense "--$option nowhere/x: cannot write there" --$option nowhere/x --steps 1
 done
+for option in checkpoint log csv-out task-csv; do
+    nonsense "--$option .: cannot write there: it is no file" --$option . --overwrite --steps 1
+done
+nonsense "--log /dev/null: cannot write there: it is no file" --log /dev/null --steps 1
 for option in checkpoint log csv csv-out task-csv predict; do
     nonsense "--$option: want the name of a file, got nothing" --$option ""
 done
@@ -62,6 +66,7 @@ nonsense "--stop-at wants --checkpoint" --stop-at 3
 nonsense "--snapshots wants --checkpoint" --snapshots 3
 nonsense "exclude each other" --resume --overwrite --checkpoint new.st
 nonsense "--samples: want at least as many as --components" --model mba --components 6 --samples 5
+nonsense "--checkpoint and --log are the same file, new.st" --checkpoint new.st --log new.st
 nonsense "--eval wants a file" --eval
 nonsense "--predict wants one FILE" --predict p
 nonsense "nowhere.st" --eval nowhere.st
@@ -78,6 +83,35 @@ nonsense "--lr is 0.1, but 0.0005 in run.st" --resume --checkpoint run.st --lr 0
 nonsense "--steps is 7, but 2 in run.st" --resume --checkpoint run.st --steps 7
 nonsense "--model is rba, but ba in run.st" --eval run.st --model rba
 nonsense "--latent is 8, but 4 in run.st" --eval run.st --latent 8
+
+cp run.st copy.st
+nonsense "--csv-out is a FILE that is read, ./run.st" --eval run.st --csv-out ./run.st
+nonsense "--csv-out is a FILE that is read, ./run.st" --eval run.st --csv-out ./run.st --sweeps 2
+check "and it was not touched" cmp run.st copy.st
+
+# A value of the array "run" of a checkpoint in another's place; 8 bytes from stdin.
+damage() { # index, new file
+    local header at
+    header=$(od -An -t u8 -N 8 run.st | tr -d ' ')
+    at=$(head -c $((8 + header)) run.st | grep -ao '"run":{[^}]*"data_offsets":\[[0-9]*' | grep -o '[0-9]*$')
+    cp run.st "$2"
+    dd of="$2" bs=1 seek=$((8 + header + at + 8 * $1)) conv=notrunc status=none
+}
+damaged() { # claim, text, index, bytes
+    printf '%b' "$4" | damage "$3" damaged.st
+    fails() {
+        "$program" --resume --checkpoint damaged.st --quiet 2>err
+        local status=$?
+        cat err
+        [ $status -gt 0 ] && [ $status -lt 3 ] && [ "$(wc -l <err)" -eq 1 ] && grep -q "$2" err
+    }
+    check "$1" fails "$@"
+}
+damaged "a step that is no number is refused" "damaged.st is damaged: step nan" 1 '\0\0\0\0\0\0\xf8\x7f'
+damaged "a step below 0 is refused" "damaged.st is damaged: step -2" 1 '\0\0\0\0\0\0\0\xc0'
+damaged "half a step is refused" "damaged.st is damaged: step 0.5" 1 '\0\0\0\0\0\0\xe0\x3f'
+damaged "a step too large is refused" "damaged.st is damaged: step 1.79" 1 '\xff\xff\xff\xff\xff\xff\xef\x7f'
+damaged "losses that are no number are refused" "damaged.st is damaged: losses nan" 2 '\0\0\0\0\0\0\xf8\x7f'
 
 helps() {
     "$program" --help >help.txt && grep -q 'usage: npagg-regression' help.txt &&

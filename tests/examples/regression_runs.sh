@@ -105,6 +105,53 @@ explodes() {
 }
 check "a loss that is not finite stops, with the step, and leaves a good checkpoint" explodes
 
+# What cannot be written is told, and the run goes on when it can. ulimit stands for a full disk.
+no_room() { # text, KiB, arguments...
+    (
+        ulimit -f "$2"
+        "$program" "${@:3}" 2>err
+    )
+    local status=$?
+    cat err
+    [ $status -eq 1 ] && [ "$(wc -l <err)" -eq 1 ] && grep -q "$1" err
+}
+every=("${small[@]}" --log-every 1 --every 100 --seed 5)
+check "a log that cannot grow stops the run" no_room \
+    'step [0-9]*: the log cannot be written: File too large; stopped, room.st has step [0-9]00' 20 \
+    "${every[@]}" --checkpoint room.st --log room.csv
+check "a log that cannot be cut back is kept" no_room 'room.csv cannot be written: File too large' 4 \
+    "${every[@]}" --checkpoint room.st --log room.csv --resume
+check "a checkpoint that cannot be written stops the run" no_room 'room-2.st could not be saved: .*File too large' 4 \
+    "${every[@]}" --checkpoint room-2.st
+check "and leaves nothing" test ! -e room-2.st.new
+goes_on() {
+    "$program" "${every[@]}" --checkpoint room.st --log room.csv --resume &&
+        "$program" "${every[@]}" --checkpoint roomy.st --log roomy.csv && same_run roomy room
+}
+check "with room again it goes on to the same bytes" goes_on
+check "so is a picture" no_room 'room-curve.csv could not be written: File too large' 4 \
+    --predict room room.st
+check "so is a table of sweeps" no_room '/dev/full could not be written: No space left' 100 \
+    --eval room.st --tasks 1 --gamma 0 --sweeps 2 --quiet --csv-out /dev/full
+full_output() {
+    "$program" --help 2>err >/dev/full
+    [ $? -eq 1 ] && grep -q 'the output cannot be written' err
+}
+check "so is what was printed" full_output
+
+# The lines that a terminal of 80 columns shows; the bar's characters are several bytes each.
+terminal() {
+    script -qec "stty cols 80; '$program' --model rba --steps 100000 --stop-at 600 --checkpoint tty.st \
+        --latent 8 --hidden 8 --decoder-hidden 8 --watch-tasks 16 --watch-every 100" /dev/null >tty.txt
+    tr '\r' '\n' <tty.txt | LC_ALL=C sed 's/[\x80-\xbf]//g; s/[\xc0-\xff]/#/g; s/\x1b\[K//' >lines.txt
+    cat lines.txt
+    grep -q '^rba \[##*\] 600/100000, .*, loss .*, target LL ' lines.txt &&
+        [ "$(awk 'length > 80' lines.txt | wc -l)" -eq 0 ]
+}
+if command -v script >/dev/null; then
+    check "on a terminal the bar fits into a line" terminal
+fi
+
 rises() {
     "$program" --eval rba.st rmba.st --quiet --tasks 64 --gamma 0.15 --sweeps 8 --csv-out sweeps.csv >out
     cat out
@@ -122,6 +169,18 @@ compares() {
         awk -F, '$1 == "ba-2" && $18 != 0 { bad = 1 } END { exit bad }' table.csv
 }
 check "several models are compared on the same tasks" compares
+german() { # command...
+    LOCPATH=$PWD LC_ALL=de_DE.UTF-8 "$@"
+}
+same_abroad() {
+    average=("$SOURCE_ROOT/examples/plots/average.sh" table.csv rba 12)
+    cmp <(sh "${average[@]}") <(german sh "${average[@]}") && sh "${average[@]}" | grep -q '^0.15,-*[0-9]*[.][0-9]' &&
+        german "$program" --eval ba.st rba.st ba-2.st --quiet --tasks 40 --gamma 0,0.15 --csv-out german.csv &&
+        cmp table.csv german.csv
+}
+if localedef -i de_DE -f UTF-8 ./de_DE.UTF-8 2>/dev/null; then
+    check "a decimal comma in the locale changes nothing" same_abroad
+fi
 snapshots() {
     run snap --snapshots 300 --seed 5 && cmp snap.st snap.st.600 && [ -s snap.st.300 ] &&
         ! cmp -s snap.st snap.st.300
