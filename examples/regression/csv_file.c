@@ -8,6 +8,8 @@
 
 #include "complain.h"
 
+#define CSV_LARGEST 1e30 /* so that sums of squares are finite */
+
 /* The file as it is read. */
 typedef struct {
     const char *path;
@@ -33,36 +35,49 @@ static void *grow(void *p, int64_t n, int64_t *room, size_t size)
     return p;
 }
 
-/* Cuts a line into cells, without blanks around them; returns their number. */
+/* Cuts a line into cells, without blanks around them; returns their number, of which cell has
+ * CSV_COLUMNS at most. */
 static int cut_line(char *line, char **cell)
 {
     int n = 0;
-    line[strcspn(line, "\r\n")] = 0;
-    for (char *next = line; next && n < CSV_COLUMNS; n++) {
+    for (char *next = line; next; n++) {
         char *at = next + strspn(next, " \t");
         next = strchr(at, ',');
         if (next)
             *next++ = 0;
         for (size_t end = strlen(at); end && strchr(" \t", at[end - 1]); end--)
             at[end - 1] = 0;
-        cell[n] = at;
+        if (n < CSV_COLUMNS)
+            cell[n] = at;
     }
     return n;
+}
+
+/* The beginning of a line as it can be shown. */
+static void quote_line(const char *line, size_t size, char *out)
+{
+    snprintf(out, size, "%s", line);
+    for (; *out; out++)
+        if ((unsigned char)*out < ' ')
+            *out = '?';
 }
 
 /* "task", then columns x..., then columns y... */
 static int read_header(reader *r, char *line)
 {
     csv_file *out = r->out;
+    char shown[64];
     int i = 1;
+    quote_line(line, sizeof shown, shown);
     r->columns = cut_line(line, r->cell);
+    if (r->columns > CSV_COLUMNS)
+        return complain("%s:1: %d columns, want at most %d", r->path, r->columns, CSV_COLUMNS);
     for (; i < r->columns && r->cell[i][0] == 'x'; i++)
         out->x_dim++;
     for (; i < r->columns && r->cell[i][0] == 'y'; i++)
         out->y_dim++;
     if (strcmp(r->cell[0], "task") || i < r->columns || !out->x_dim || !out->y_dim)
-        return complain("%s:1: the header begins \"%s,%s\", want \"task,x...,y...\"", r->path,
-                        r->cell[0], r->columns > 1 ? r->cell[1] : "");
+        return complain("%s:1: the header begins \"%s\", want \"task,x...,y...\"", r->path, shown);
     for (i = 0; i < r->columns; i++)
         r->head[i] = strdup(r->cell[i]);
     return 0;
@@ -73,20 +88,15 @@ static int read_number(const reader *r, int column, double *out)
     char *end;
     const char *text = r->cell[column];
     *out = strtod(text, &end);
-    if (end == text || *end || !isfinite(*out))
-        return complain("%s:%ld: %s is \"%s\", want a finite number", r->path, r->line,
-                        r->head[column], text);
+    if (end == text || *end || !(fabs(*out) <= CSV_LARGEST))
+        return complain("%s:%ld: %s is \"%s\", want a finite number, %g at most in size", r->path,
+                        r->line, r->head[column], text, CSV_LARGEST);
     return 0;
 }
 
-static int begin_task(reader *r, const char *name)
+static void begin_task(reader *r, const char *name)
 {
     csv_file *out = r->out;
-    for (int64_t i = 0; i < out->tasks; i++)
-        if (!strcmp(out->names[i], name))
-            return complain("%s:%ld: task \"%s\" has begun in line %lld already; want its lines "
-                            "together",
-                            r->path, r->line, name, (long long)out->lines[i]);
     int64_t room = r->room_tasks;
     out->names = grow(out->names, out->tasks, &room, sizeof *out->names);
     room = r->room_tasks;
@@ -96,7 +106,6 @@ static int begin_task(reader *r, const char *name)
     out->names[out->tasks] = strdup(name);
     out->lines[out->tasks] = r->line;
     out->offsets[out->tasks++] = out->points;
-    return 0;
 }
 
 static int read_point(reader *r, char *line)
@@ -107,9 +116,8 @@ static int read_point(reader *r, char *line)
         return 0;
     if (n != r->columns)
         return complain("%s:%ld: %d columns, want %d", r->path, r->line, n, r->columns);
-    if ((!out->tasks || strcmp(out->names[out->tasks - 1], r->cell[0])) &&
-        begin_task(r, r->cell[0]))
-        return -1;
+    if (!out->tasks || strcmp(out->names[out->tasks - 1], r->cell[0]))
+        begin_task(r, r->cell[0]);
     int64_t room = r->room_points;
     out->x = grow(out->x, out->points, &room, (size_t)out->x_dim * sizeof *out->x);
     out->y = grow(out->y, out->points, &r->room_points, (size_t)out->y_dim * sizeof *out->y);
@@ -123,16 +131,61 @@ static int read_point(reader *r, char *line)
     return 0;
 }
 
+/* line [n], which may end as on Windows, and begin with the mark of UTF-8. */
+static int read_line(reader *r, char *line, size_t n)
+{
+    r->line++;
+    if (memchr(line, 0, n))
+        return complain("%s:%ld: there is a zero byte, want text", r->path, r->line);
+    while (n && strchr("\r\n", line[n - 1]))
+        line[--n] = 0;
+    if (r->line > 1)
+        return read_point(r, line);
+    return read_header(r, line + (strncmp(line, "\xef\xbb\xbf", 3) ? 0 : 3));
+}
+
 static int read_lines(reader *r, FILE *file)
 {
     char *line = NULL;
     size_t size = 0;
     int bad = 0;
-    while (!bad && getline(&line, &size, file) >= 0)
-        bad = ++r->line == 1 ? read_header(r, line) : read_point(r, line);
+    for (ssize_t n; !bad && (n = getline(&line, &size, file)) >= 0;)
+        bad = read_line(r, line, (size_t)n);
     free(line);
     for (int i = 0; i < CSV_COLUMNS; i++)
         free((char *)r->head[i]);
+    return bad;
+}
+
+typedef struct {
+    const char *name;
+    int64_t line;
+} beginning;
+
+/* By name, then by line. */
+static int compare_beginnings(const void *a, const void *b)
+{
+    const beginning *x = a, *y = b;
+    const int names = strcmp(x->name, y->name);
+    return names ? names : (x->line > y->line) - (x->line < y->line);
+}
+
+/* A name that begins twice is a task in pieces. */
+static int check_names(const reader *r)
+{
+    const csv_file *out = r->out;
+    beginning *sorted = take((size_t)out->tasks, sizeof *sorted);
+    int bad = 0;
+    for (int64_t i = 0; i < out->tasks; i++)
+        sorted[i] = (beginning){out->names[i], out->lines[i]};
+    qsort(sorted, (size_t)out->tasks, sizeof *sorted, compare_beginnings);
+    for (int64_t i = 1; i < out->tasks && !bad; i++)
+        if (!strcmp(sorted[i - 1].name, sorted[i].name))
+            bad = complain("%s:%lld: task \"%s\" has begun in line %lld already; want its lines "
+                           "together",
+                           r->path, (long long)sorted[i].line, sorted[i].name,
+                           (long long)sorted[i - 1].line);
+    free(sorted);
     return bad;
 }
 
@@ -141,6 +194,8 @@ static int check_tasks(reader *r)
     csv_file *out = r->out;
     if (!out->tasks)
         return complain("%s: no points in it", r->path);
+    if (check_names(r))
+        return -1;
     out->offsets[out->tasks] = out->points;
     for (int64_t i = 0; i < out->tasks; i++) {
         const int64_t n = out->offsets[i + 1] - out->offsets[i];

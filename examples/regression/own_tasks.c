@@ -31,13 +31,19 @@ static void scale_by_moments(int64_t n, const double *x, double *mid, double *un
     *unit = sqrt(square / (double)n);
 }
 
-/* Changes x. */
+/* The median distance is 0 if more than half of the values are the same: then the root of the mean
+ * square. Changes x. */
 static void scale_by_median(int64_t n, double *x, double *mid, double *unit)
 {
+    double square = 0;
     *mid = median(n, x);
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
         x[i] = fabs(x[i] - *mid);
+        square += x[i] * x[i];
+    }
     *unit = 1.4826 * median(n, x);
+    if (!(*unit > 0))
+        *unit = sqrt(square / (double)n);
 }
 
 /* The whole range becomes [-2, 2]. Changes x. */
@@ -78,6 +84,20 @@ static void scale_columns(const csv_file *file, int64_t dim, const double *in, s
     free(column);
 }
 
+/* Squares of what the networks see must be floats. */
+static int check_scaled(const char *path, const csv_file *file, int64_t dim, const float *x)
+{
+    const float most = 1e15f;
+    for (int64_t t = 0; t < file->tasks; t++)
+        for (int64_t i = file->offsets[t] * dim; i < file->offsets[t + 1] * dim; i++)
+            if (!(fabsf(x[i]) <= most))
+                return complain("%s:%lld: task \"%s\" has a value that becomes %g, want at most %g "
+                                "in size: see --standardise",
+                                path, (long long)file->lines[t], file->names[t], (double)x[i],
+                                (double)most);
+    return 0;
+}
+
 int own_tasks_load(const char *path, int scale, int64_t max_points, own_tasks *out)
 {
     static const scaler scalers[] = {NULL, scale_by_mean, scale_by_median};
@@ -95,7 +115,10 @@ int own_tasks_load(const char *path, int scale, int64_t max_points, own_tasks *o
     scale_columns(file, file->x_dim, file->x, scale ? scale_by_range : NULL, out->x_mid,
                   out->x_unit, out->x);
     scale_columns(file, file->y_dim, file->y, scalers[scale], out->y_mid, out->y_unit, out->y);
-    return 0;
+    return check_scaled(path, file, file->x_dim, out->x) ||
+                   check_scaled(path, file, file->y_dim, out->y)
+               ? -1
+               : 0;
 }
 
 void own_tasks_destroy(own_tasks *t)

@@ -38,6 +38,18 @@ bad "NaN is refused" 'tasks.csv:7: x is "NaN", want a finite number' \
     < <(echo task,x,y; rows a 5; echo a,NaN,1)
 bad "infinity is refused" 'tasks.csv:7: y is "inf"' \
     < <(echo task,x,y; rows a 5; echo a,1,inf)
+bad "a number that is too large is refused" 'tasks.csv:7: y is "-1e300", want a finite number, 1e+30 at most' \
+    < <(echo task,x,y; rows a 5; echo a,1,-1e300)
+bad "a number that is too large for the networks is refused" \
+    'tasks.csv:7: task "b" has a value that becomes 1e+20, want at most 1e+15' \
+    < <(echo task,x,y; rows a 5; rows b 5; echo b,1,1e20)
+bad "a zero byte is refused" 'tasks.csv:7: there is a zero byte' \
+    < <(echo task,x,y; rows a 5; printf 'a,1,2\0,3\n')
+bad "a carriage return within a line is refused" 'tasks.csv:7: 5 columns, want 3' \
+    < <(echo task,x,y; rows a 5; printf 'a,1,2\ra,2,3\n')
+bad "more columns than can be are refused" "tasks.csv:1: 101 columns, want at most 64" \
+    < <(printf task; printf ',x%d' $(seq 99); echo ,y)
+bad "control characters are not shown" 'tasks.csv:1: the header begins "task?", want' <<<$'task\a'
 bad "a missing value is refused" 'tasks.csv:7: y is "NA"' \
     < <(echo task,x,y; rows a 5; echo a,1,NA)
 bad "an empty cell is refused" 'tasks.csv:7: y is ""' \
@@ -53,6 +65,12 @@ trains() { # arguments...
 }
 { echo task,x,y; rows a 5; rows b 30; echo; rows c 200; } >tasks.csv
 check "tasks of different sizes are trained on" trains
+cp own.st plain.st
+{ printf '\xef\xbb\xbf'; sed 's/$/\r/' tasks.csv; } >windows.csv
+from_windows() {
+    "$program" "${tiny[@]}" --csv windows.csv --checkpoint windows.st && cmp plain.st windows.st
+}
+check "a file from Windows, with a byte order mark, is the same" from_windows
 check "they may be standardised" trains --standardise moments
 check "or by medians" trains --standardise robust --max-points 200
 check "and evaluated on" "$program" --eval own.st --csv tasks.csv --quiet --tasks 32 --gamma 0,0.1
@@ -75,6 +93,26 @@ wrong_shape() {
     [ $? -eq 2 ] && grep -q 'takes x \[2\] and y \[2\]' err
 }
 check "a model of two inputs does not take drawn functions" wrong_shape
+draws_two() {
+    "$program" --predict pic own.st --csv tasks.csv 2>err
+    [ $? -eq 2 ] && grep -q -- '--predict wants tasks of one x and one y, got x \[2\] and y \[2\]' err
+}
+check "nor can it be drawn" draws_two
+overwrites() { # option
+    cp tasks.csv copy.csv
+    "$program" "${tiny[@]}" --csv tasks.csv "$1" ./tasks.csv 2>err
+    [ $? -eq 2 ] && grep -q -- "--csv and $1 are the same file" err && cmp tasks.csv copy.csv
+}
+check "the tasks are not overwritten by a log" overwrites --log
+check "nor by a table" overwrites --csv-out
+many() {
+    awk 'BEGIN { print "task,x,y"; for (t = 0; t < 100000; t++) for (i = 0; i < 4; i++) print t "," i ",1" }' >tasks.csv
+    (
+        ulimit -t 5
+        trains --watch-every 0
+    )
+}
+check "many tasks are read in a time that is linear in them" many
 constant() {
     awk 'BEGIN { print "task,x,y"; for (i = 0; i < 9; i++) print "t," i ",5" }' >tasks.csv
     trains --standardise "$1"
