@@ -10,6 +10,7 @@
 # DEMO_DATA, DEMO_EPOCHS, DEMO_TASKS: other images (as --data), numbers of epochs and of images to
 # evaluate on.
 set -euo pipefail
+export LC_ALL=C.UTF-8 # where numbers have a decimal comma awk would not read ours
 cd "$(dirname "$0")/.."
 
 out=demo-image-out

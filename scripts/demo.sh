@@ -5,6 +5,7 @@
 #
 # DEMO_STEPS, DEMO_TASKS: other numbers of training steps and of tasks to evaluate on.
 set -euo pipefail
+export LC_ALL=C.UTF-8 # where numbers have a decimal comma awk would not read ours
 cd "$(dirname "$0")/.."
 
 steps=${DEMO_STEPS:-5000}

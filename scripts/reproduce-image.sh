@@ -16,6 +16,7 @@
 #   --jobs N       runs at a time, default 1; --threads: of each, default as many as processors
 #   --report       only print the tables of what is finished
 set -euo pipefail
+export LC_ALL=C.UTF-8 # where numbers have a decimal comma awk would not read ours
 here=$(cd "$(dirname "$0")/.." && pwd)
 
 data='' out=results-image epochs=200 seeds=1 models="ba mba5 rba np npsa mba2 mba3" samples=10

@@ -14,6 +14,7 @@
 #                  lynx_hare_1845_1935.csv: draws what the models make of them
 #   --report       only print the tables of what is finished
 set -euo pipefail
+export LC_ALL=C.UTF-8 # where numbers have a decimal comma awk would not read ours
 here=$(cd "$(dirname "$0")/.." && pwd)
 
 out=results-regression steps=100000 seeds=1 models="ba rba mba rmba np npsa" kernels="rbf matern"
@@ -52,7 +53,14 @@ build() {
 once() { # command... file
     local file=${*: -1}
     [ -s "$file" ] && return
-    "${@:1:$#-1}" "$file.part" >"$file.log" 2>&1 && mv "$file.part" "$file"
+    "${@:1:$#-1}" "$file.part" >"$file.log" 2>&1 || give_up "$(basename "$file")" "$file.log"
+    mv "$file.part" "$file"
+}
+
+# Says which run did not finish, and why: the last line of what it printed.
+give_up() { # run, file
+    echo "$1 did not finish: $(tail -n 1 "$2")" >&2
+    exit 1
 }
 
 # One run: training, the table under corruption, figures against sweeps.
@@ -64,7 +72,7 @@ one() { # kernel model seed
     flock -n 9 || { echo "$name: running already" && return 0; }
     "$program" --kernel "$1" --model "$2" --seed "$3" --steps "$steps" --threads "$threads" \
         --checkpoint "$model" --resume --log "$out/$name-log.csv" --every 500 --snapshots 5000 \
-        >"$out/$name.out" 2>&1
+        >"$out/$name.out" 2>&1 || give_up "$name" "$out/$name.out"
     once "$program" --eval "$model" --threads "$threads" --tasks "$tasks" --gamma "$gammas" \
         --quiet --csv-out "$out/$name-eval.csv"
     if [[ $2 != np* ]]; then # those have no sweeps
@@ -228,6 +236,9 @@ print_report() {
     print_steps
 }
 
+for file in phones_belgium ambient_nox_ch_daily lynx_hare_1845_1935; do
+    [ -z "$data" ] || [ -r "$data/$file.csv" ] || die "--data $data: no $file.csv there"
+done
 mkdir -p "$out"
 if [ $report -eq 1 ]; then
     print_report
@@ -235,8 +246,9 @@ if [ $report -eq 1 ]; then
 fi
 build
 export out steps threads tasks gammas program
-export -f one once
-list_runs | xargs -r -P "$jobs" -L 1 bash -euo pipefail -c 'one "$@"' one
+export -f one once give_up
+failed=0
+list_runs | xargs -r -P "$jobs" -L 1 bash -euo pipefail -c 'one "$@"' one || failed=1
 print_report >"$out/tables.md"
 if command -v gnuplot >/dev/null; then
     for kernel in $kernels; do
@@ -247,3 +259,4 @@ else
     echo "no gnuplot here: the pictures were skipped"
 fi
 echo "the tables are in $out/tables.md, the pictures in $out/*.png"
+exit $failed

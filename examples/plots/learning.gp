@@ -24,7 +24,7 @@ do for [f = 1:2] {
     set title 'training tasks'
     set ylabel 'loss (nats per point)'
     set key top right
-    plot for [i = 1:n] word(logs, i) skip 1 using ($1 / 1000):5 with lines linecolor rgb colour_of(m(i)) linewidth 1.5 title name_of(m(i))
+    plot for [i = 1:n] word(logs, i) skip 1 using ($1 / 1000):5 with lines linecolor rgb '#50'.colour_of(m(i))[2:7] linewidth 1.5 title name_of(m(i))
     unset multiplot
     unset output
 }

@@ -62,7 +62,7 @@ do for [f = 1:2] {
         if (i == n) { set key at screen 0.5, screen 12.0 / height center bottom horizontal samplen 2 width -1 maxcols 5 font ',12' }
         if (i % columns == 0 || i == n) { set colorbox }
         plot curve(i) skip 1 using 1:($2 - 2 * $3):($2 + 2 * $3) with filledcurves fillcolor rgb sky fillstyle transparent solid 0.35 noborder title 'mean ± 2 sd', \
-            for [s = 5:4 + samples] curve(i) skip 1 using 1:(column(s)) with lines linecolor rgb '#a056B4E9' linewidth 1 title s == 5 ? 'samples' : '', \
+            for [s = 5:4 + samples] curve(i) skip 1 using 1:(column(s)) with lines linecolor rgb '#800072B2' linewidth 1 title s == 5 ? 'samples' : '', \
             curve(i) skip 1 using 1:(column(truth[i])) with lines linecolor rgb 'black' dashtype 2 linewidth 1.2 title truth[i] == 4 ? 'true function' : '', \
             curve(i) skip 1 using 1:2 with lines linecolor rgb blue linewidth 2.4 title 'mean', \
             context(i) skip 1 using 1:2:(size($4 / heaviest[i]) + 0.35) with points pointtype 7 pointsize variable linecolor rgb 'black' notitle, \
