@@ -23,6 +23,7 @@ void scores_create(const task_source *source, int64_t tasks, int64_t batch_size,
     const int64_t count = source->count;
     if (count && (tasks == 0 || tasks > count))
         tasks = count;
+    out->whole = 0;
     out->batch_size = batch_size;
     out->batches = (tasks + batch_size - 1) / batch_size;
     out->tasks = out->batches * batch_size;
@@ -146,7 +147,7 @@ int evaluate(npagg_ctx *ctx, const network *net, const float *params, const task
     npagg_status status = NPAGG_OK;
     create_bench(net, source, out->batch_size, n_samples, &w);
     progress_begin(&bar, title ? title : "", "batches", 0, out->batches, !title);
-    for (int64_t i = 0; i < out->batches && !status && !stopping_signal(); i++) {
+    for (int64_t i = 0; i < out->batches && !status && (out->whole || !stopping_signal()); i++) {
         draw_tasks(source, tasks_seed, (uint64_t)i, level, &w);
         status = predict_batch(ctx, net, params, seed, (uint64_t)i, &w);
         if (!status)

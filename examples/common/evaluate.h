@@ -17,6 +17,7 @@
 
 typedef struct {
     int64_t tasks, batches, batch_size;
+    int whole;                   /* 1: a signal to stop does not cut it short; 0 at first */
     double *ctx_ll, *tgt_ll;     /* [tasks], per point */
     double *ctx_rmse, *tgt_rmse; /* [batches] */
     int32_t *n_ctx, *n_tgt;      /* [tasks] */
@@ -31,7 +32,8 @@ void scores_create(const task_source *source, int64_t tasks, int64_t batch_size,
 void scores_destroy(scores *s);
 
 /* Tasks 0, 1, ... of the seed at this level of corruption. title: of the progress, NULL for none.
- * 0, or -1 after a complaint. */
+ * 0, or -1 after a complaint. After a signal to stop the scores are those of some tasks only, unless
+ * they are to be whole. */
 int evaluate(npagg_ctx *ctx, const network *net, const float *params, const task_source *source,
              uint64_t seed, double level, int64_t n_samples, const char *title, scores *out);
 

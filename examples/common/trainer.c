@@ -48,6 +48,7 @@ static void create_arrays(trainer *t)
     for (size_t i = 0; i < b; i++)
         t->dloss[i] = 1.0f / (float)b;
     scores_create(t->held_out, s->watch_tasks, s->batch, &t->watch);
+    t->watch.whole = 1; /* they go to the log */
     t->tgt_ll.mean = t->shown_loss = NAN;
 }
 

@@ -96,6 +96,23 @@ interrupted() { # signal, status
 check "SIGINT saves and exits with 130" interrupted INT 130
 check "SIGTERM saves and exits with 143" interrupted TERM 143
 
+# Most of this run's time goes into held-out figures.
+watched=(--latent 8 --hidden 8 --decoder-hidden 8 --steps 4 --watch-every 1 --watch-tasks 1600 --quiet)
+while_watching() {
+    "$program" "${watched[@]}" --checkpoint watch.st --log watch.csv
+    "$program" "${watched[@]}" --checkpoint cut.st --log cut.csv 2>err &
+    for _ in $(seq 300); do
+        [ ! -s cut.csv ] || [ "$(wc -l <cut.csv)" -lt 2 ] || break
+        sleep 0.05
+    done
+    kill -INT $!
+    wait $!
+    [ $? -eq 130 ] || return 1
+    cat cut.csv
+    "$program" "${watched[@]}" --checkpoint cut.st --log cut.csv --resume && same_run watch cut
+}
+check "SIGINT during held-out figures does not change them" while_watching
+
 explodes() {
     "$program" "${small[@]}" --lr 1e25 --every 1 --checkpoint bad.st 2>err
     local status=$?
