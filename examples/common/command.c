@@ -12,8 +12,8 @@
 
 void command_offer(command *c)
 {
+    options_heading(c->set, "Other:\n  --help                    this text");
     options_flag(c->set, "version", &c->version, KEEP_NOT, "print the library's version");
-    options_heading(c->set, "  --help                    this text");
 }
 
 /* A run that goes on needs the data it began with. */

@@ -96,8 +96,9 @@ void settings_offer_model(option_set *set, settings *s)
                     "linear layers of np and npsa behind the mean");
     options_integer(set, "heads", &s->heads, 1, 1024, KEEP_SHAPE, "N", "of npsa's attention");
     options_integer(set, "decoder-hidden", &s->decoder_hidden, 1, 65536, KEEP_SHAPE, "N",
-                    "the same of the decoder");
-    options_integer(set, "decoder-layers", &s->decoder_layers, 1, 33, KEEP_SHAPE, "N", "");
+                    "width of the decoder's hidden layers");
+    options_integer(set, "decoder-layers", &s->decoder_layers, 1, 33, KEEP_SHAPE, "N",
+                    "linear layers of the decoder");
     options_hidden(set, "x-dim", &s->x_dim, KEEP_SHAPE);
     options_hidden(set, "y-dim", &s->y_dim, KEEP_SHAPE);
 }

@@ -22,7 +22,7 @@ pick(model, c) = sprintf("< sh '%saverage.sh' '%s' '%s' %d", base, table, model,
 set xlabel xlabel
 set xtics xtick
 if (xtick != 1) { set mxtics 5 }
-above = n > 4 ? 0.07 * n : 0.05 # so many names need room of their own
+above = 0.02 + 0.08 * n # room for the names, whatever the lines do
 set autoscale xfix
 do for [f = 1:2] {
     eval terminal(f)
