@@ -6,6 +6,9 @@
  *   ba  seed 2: context -0.173, target -0.351, error 0.453
  *   rba seed 1: context -0.230, target -0.400, error 0.460
  *   rba seed 2: context -0.248, target -0.389, error 0.462
+ * And the mean over seeds is within 0.1 of the best that anybody saw PyTorch reach, on tasks of
+ * their own: -0.297 and -0.322. Seeds and rounding move one run by 0.015. Evaluation takes as many
+ * tasks as the program above: on a third of them the figures have a standard error of 0.014.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +18,7 @@
 #include "check.h"
 #include "gp_tasks.h"
 
-enum { D = 128, SAMPLES = 5, STEPS = 2000, SEEDS = 3, EVAL_BATCHES = 313, EVAL_SAMPLES = 50 };
+enum { D = 128, SAMPLES = 5, STEPS = 2000, SEEDS = 3, EVAL_BATCHES = 939, EVAL_SAMPLES = 50 };
 
 static npagg_ctx *ctx;
 
@@ -143,28 +146,30 @@ static double train_and_evaluate(const npagg_model *model, uint64_t seed)
     return sum / EVAL_BATCHES;
 }
 
-static void check_training(int robust, double want)
+static void check_training(int robust, double torch, double best)
 {
     npagg_model *model = create_model(robust);
-    double got[SEEDS];
+    double got[SEEDS], mean = 0;
     for (int i = 0; i < SEEDS; i++) {
         got[i] = train_and_evaluate(model, (uint64_t)i + 1);
+        mean += got[i] / SEEDS;
         printf("%s, seed %d: target log-likelihood %.3f after %d steps\n",
                robust ? "student" : "gaussian", i + 1, got[i], STEPS);
     }
     npagg_model_destroy(model);
     for (int i = 0; i < SEEDS; i++)
-        ASSERT_CLOSE(want, got[i], 0, 0.1);
+        ASSERT_CLOSE(torch, got[i], 0, 0.1);
+    ASSERT_CLOSE(best, mean, 0, 0.1);
 }
 
 static void test_training_with_gaussian_gets_where_pytorch_gets(void)
 {
-    check_training(0, (-0.333 - 0.351) / 2);
+    check_training(0, (-0.333 - 0.351) / 2, -0.297);
 }
 
 static void test_training_with_student_gets_where_pytorch_gets(void)
 {
-    check_training(1, (-0.400 - 0.389) / 2);
+    check_training(1, (-0.400 - 0.389) / 2, -0.322);
 }
 
 static void test_training_gives_the_same_bits_on_one_and_two_threads(void)
