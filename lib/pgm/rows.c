@@ -8,22 +8,37 @@
 #include "kernel/special.h"
 #include "kernel/tame.h"
 
-enum { BLOCK_CELLS = 8192, CHUNK_CELLS = 131072, CHUNK_ROWS_MAX = 8192 };
+enum { BLOCK_CELLS = 8192, CHUNK_CELLS = 131072, CHUNK_ROWS_MAX = 8192, CHUNKS_MAX = 256 };
 
 int64_t NP_REAL(np_rows_block)(int64_t d)
 {
     return np_max(4, np_min(NP_BLOCK_ROWS, BLOCK_CELLS / d));
 }
 
-static int64_t chunk_rows(int64_t d)
+static int64_t usual_chunk(int64_t d)
 {
     return np_max(NP_BLOCK_ROWS, np_min(CHUNK_ROWS_MAX, CHUNK_CELLS / d));
 }
 
+/* Longer in very large sets, so that a set has at most CHUNKS_MAX partials. */
+static int64_t chunk_rows(int64_t n, int64_t d)
+{
+    return np_max(usual_chunk(d), (n / CHUNKS_MAX / NP_BLOCK_ROWS + 1) * NP_BLOCK_ROWS);
+}
+
+static int64_t count(int64_t n, int64_t rows)
+{
+    return np_max(1, n / rows + (n % rows != 0));
+}
+
 int64_t NP_REAL(np_rows_chunks)(int64_t n, int64_t d)
 {
-    const int64_t rows = chunk_rows(d);
-    return np_max(1, n / rows + (n % rows != 0));
+    return count(n, chunk_rows(n, d));
+}
+
+int64_t NP_REAL(np_rows_chunks_most)(int64_t n, int64_t d)
+{
+    return np_min(CHUNKS_MAX, count(n, usual_chunk(d)));
 }
 
 int NP_REAL(np_rows_are_few)(int64_t n, int64_t d)
@@ -76,7 +91,7 @@ static void run_chunk(void *arg, int64_t chunk, int32_t worker)
 {
     const job *j = arg;
     const np_rows *rows = j->rows;
-    const int64_t size = chunk_rows(rows->d), end = np_min(rows->n, (chunk + 1) * size);
+    const int64_t size = chunk_rows(rows->n, rows->d), end = np_min(rows->n, (chunk + 1) * size);
     np_piece piece;
     piece.lane = &rows->lanes[rows->team ? worker : rows->worker];
     np_partial_clear(&rows->partial[chunk], rows->d);

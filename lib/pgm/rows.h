@@ -67,6 +67,10 @@ typedef void (*NP_REAL(np_pass_fn))(const void *self, const np_rows *rows, np_pi
 #define np_pass_fn NP_REAL(np_pass_fn)
 
 int64_t NP_REAL(np_rows_chunks)(int64_t n, int64_t d);
+
+/* The most that any set of up to n rows has. */
+int64_t NP_REAL(np_rows_chunks_most)(int64_t n, int64_t d);
+
 int64_t NP_REAL(np_rows_block)(int64_t d);
 
 /* Whether n rows are few enough to keep their 1/v: one chunk, which stays in a core's cache. */

@@ -215,7 +215,7 @@ static np_work take_work(np_arena *arena, const np_run *run, int64_t rows, const
                          np_purpose purpose, int64_t slots)
 {
     np_work work = {0};
-    const int64_t d = run->pgm.d, chunks = NP_REAL(np_rows_chunks)(rows, d);
+    const int64_t d = run->pgm.d, chunks = NP_REAL(np_rows_chunks_most)(rows, d);
     work.partial = take_partials(arena, chunks, d);
     if (most->few > 0)
         work.kept.lam = NP_TAKE2(arena, most->few, d, real);
