@@ -10,30 +10,13 @@
 # DEMO_DATA, DEMO_EPOCHS, DEMO_TASKS: other images (as --data), numbers of epochs and of images to
 # evaluate on.
 set -euo pipefail
-export LC_ALL=C.UTF-8 # where numbers have a decimal comma awk would not read ours
 cd "$(dirname "$0")/.."
+. scripts/common.sh
 
 out=demo-image-out
 fashion=/usr/share/datasets/fashion-mnist
 program=build/examples/image/npagg-image
 tasks=${DEMO_TASKS:-500}
-
-# Runs a command that is only worth reading when it fails.
-quietly() {
-    "$@" >"$out/build.log" 2>&1 || {
-        cat "$out/build.log" >&2
-        exit 1
-    }
-}
-
-build() {
-    if [ -f build/build.ninja ]; then
-        quietly meson configure build -Dexamples=true
-    else
-        quietly meson setup build
-    fi
-    quietly ninja -C build examples/image/npagg-image
-}
 
 # Prints what --data is.
 find_images() {
@@ -64,19 +47,17 @@ train() { # model
 draw() { # number of the image
     "$program" --data "$data" --sheet "$out/sheet" --corrupt impulse --severity 5 --image "$1" --quiet \
         "$out/ba.safetensors" "$out/rba.safetensors"
-    gnuplot -e "out='$out/sheet'; sheet='$out/sheet'; \
-        heading='Completions of a test image; corrupted: 7 % of the pixels black or white'" \
-        -c examples/plots/sheet.gp
+    plot sheet "out='$out/sheet'; sheet='$out/sheet'; \
+        heading='Completions of a test image; corrupted: 7 % of the pixels black or white'"
 }
 
-scripts/install-deps.sh
 mkdir -p "$out"
 data=$(find_images)
 epochs=2
 [ "$data" != synthetic ] || epochs=30 # of 20 steps each
 epochs=${DEMO_EPOCHS:-$epochs}
 echo "building ..."
-build
+build examples/image/npagg-image
 echo "training ba and rba, $epochs epochs each, on $data ..."
 train ba
 train rba
@@ -89,3 +70,4 @@ if command -v gnuplot >/dev/null; then
 else
     echo "No gnuplot here, so no picture: skipped $out/sheet.png. The table is $out/table.csv."
 fi
+exit $failed

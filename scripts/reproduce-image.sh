@@ -16,47 +16,14 @@
 #   --jobs N       runs at a time, default 1; --threads: of each, default as many as processors
 #   --report       only print the tables of what is finished
 set -euo pipefail
-export LC_ALL=C.UTF-8 # where numbers have a decimal comma awk would not read ours
-here=$(cd "$(dirname "$0")/.." && pwd)
+. "$(dirname "$0")/common.sh"
 
 data='' out=results-image epochs=200 seeds=1 models="ba mba5 rba np npsa mba2 mba3" samples=10
 tasks=1000 jobs=1 threads=$(nproc) report=0
 severities=0,1,2,3,4,5 sizes=10,25,50,100,150,200,300,400 sweeps=10
 
-die() {
-    echo "reproduce-image: $*" >&2
-    exit 2
-}
-
-while [ $# -gt 0 ]; do
-    case $1 in
-    --report)
-        report=1
-        shift
-        continue
-        ;;
-    --data | --out | --epochs | --seeds | --models | --samples | --tasks | --jobs | --threads) ;;
-    *) die "$1: no such option" ;;
-    esac
-    [ $# -gt 1 ] || die "$1: its value is missing"
-    declare "${1#--}=$2"
-    shift 2
-done
+take_options "data out epochs seeds models samples tasks jobs threads" "$@"
 program=${NPAGG_IMAGE:-$here/build/examples/image/npagg-image}
-
-build() {
-    [ -z "${NPAGG_IMAGE:-}" ] || return 0
-    "$here/scripts/install-deps.sh"
-    [ -f "$here/build/build.ninja" ] || meson setup "$here/build" "$here" >"$out/build.log"
-    ninja -C "$here/build" examples/image/npagg-image >"$out/build.log"
-}
-
-# Runs a command that writes to the file in its last argument, which is there only if it finished.
-once() { # command... file
-    local file=${*: -1}
-    [ -s "$file" ] && return
-    "${@:1:$#-1}" "$file.part" >"$file.log" 2>&1 && mv "$file.part" "$file"
-}
 
 # Training as far as it is not done; "mba5" is --model mba --components 5.
 train() { # model seed
@@ -72,7 +39,7 @@ one() { # model seed
     [ ! -e "$out/$name.done" ] || return 0
     exec 9>"$out/$name.lock" # a run whose script was killed may still be there
     flock -n 9 || { echo "$name: running already" && return 0; }
-    train "$1" "$2" || { echo "$name: failed, see $out/$name.out" && return 0; }
+    train "$1" "$2" || give_up "$name" "$out/$name.out"
     eval=("$program" --data "$data" --eval "$out/$name.safetensors" --threads "$threads" --quiet)
     once "${eval[@]}" --csv-out "$out/$name-eval.csv"
     once "${eval[@]}" --tasks "$tasks" --corrupt noise --severity $severities --csv-out "$out/$name-noise.csv"
@@ -216,10 +183,6 @@ print_report() {
     print_costs
 }
 
-plot() { # script, settings
-    gnuplot -e "$2" -c "$here/examples/plots/$1.gp" || echo "the picture failed: $2" >&2
-}
-
 draw_levels() { # part group title xlabel xtick side rising
     local table=$out/$1-$2.csv
     [ ! -s "$table" ] || plot corruption "out='$out/$1-$2'; table='$table'; models='$(models_of "$table")'; \
@@ -277,10 +240,10 @@ fi
 [ -n "$data" ] || die "--data DIR is missing; scripts/demo-image.sh needs none"
 mkdir -p "$out"
 same_settings
-build
+[ -n "${NPAGG_IMAGE:-}" ] || build examples/image/npagg-image
 export data out epochs samples threads tasks severities sizes sweeps program
-export -f one once train
-list_runs | xargs -r -P "$jobs" -L 1 bash -euo pipefail -c 'one "$@"' one
+export -f train
+run_all
 print_report >"$out/tables.md"
 if [ ! -s "$out/eval-seen.csv" ]; then
     echo "no run is finished"
@@ -293,3 +256,4 @@ else
     echo "no gnuplot here: the pictures were skipped"
 fi
 echo "the tables are in $out/tables.md, the pictures in $out/*.png"
+exit $failed

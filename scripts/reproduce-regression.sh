@@ -14,54 +14,14 @@
 #                  lynx_hare_1845_1935.csv: draws what the models make of them
 #   --report       only print the tables of what is finished
 set -euo pipefail
-export LC_ALL=C.UTF-8 # where numbers have a decimal comma awk would not read ours
-here=$(cd "$(dirname "$0")/.." && pwd)
+. "$(dirname "$0")/common.sh"
 
 out=results-regression steps=100000 seeds=1 models="ba rba mba rmba np npsa" kernels="rbf matern"
 jobs=$(nproc) threads=1 tasks=5000 data='' report=0
 gammas=0,0.05,0.08,0.11,0.13,0.15
 
-die() {
-    echo "reproduce-regression: $*" >&2
-    exit 2
-}
-
-while [ $# -gt 0 ]; do
-    case $1 in
-    --report)
-        report=1
-        shift
-        continue
-        ;;
-    --out | --steps | --seeds | --models | --kernels | --jobs | --threads | --tasks | --data) ;;
-    *) die "$1: no such option" ;;
-    esac
-    [ $# -gt 1 ] || die "$1: its value is missing"
-    declare "${1#--}=$2"
-    shift 2
-done
+take_options "out steps seeds models kernels jobs threads tasks data" "$@"
 program=${NPAGG_REGRESSION:-$here/build/examples/regression/npagg-regression}
-
-build() {
-    [ -z "${NPAGG_REGRESSION:-}" ] || return 0
-    "$here/scripts/install-deps.sh"
-    [ -f "$here/build/build.ninja" ] || meson setup "$here/build" "$here" >"$out/build.log"
-    ninja -C "$here/build" examples/regression/npagg-regression >"$out/build.log"
-}
-
-# Runs a command that writes to the file in its last argument, which is there only if it finished.
-once() { # command... file
-    local file=${*: -1}
-    [ -s "$file" ] && return
-    "${@:1:$#-1}" "$file.part" >"$file.log" 2>&1 || give_up "$(basename "$file")" "$file.log"
-    mv "$file.part" "$file"
-}
-
-# Says which run did not finish, and why: the last line of what it printed.
-give_up() { # run, file
-    echo "$1 did not finish: $(tail -n 1 "$2")" >&2
-    exit 1
-}
 
 # One run: training, the table under corruption, figures against sweeps.
 one() { # kernel model seed
@@ -124,10 +84,6 @@ join_tables() { # kernel part
 models_of() { # table
     awk -F, -v order="$models" 'NR > 1 { seen[$1] = 1 }
         END { n = split(order, m, " "); for (i = 1; i <= n; i++) if (m[i] in seen) printf "%s ", m[i] }' "$1"
-}
-
-plot() { # script, settings
-    gnuplot -e "$2" -c "$here/examples/plots/$1.gp" || echo "the picture failed: $2" >&2
 }
 
 draw_kernel() { # kernel
@@ -244,11 +200,9 @@ if [ $report -eq 1 ]; then
     print_report
     exit
 fi
-build
+[ -n "${NPAGG_REGRESSION:-}" ] || build examples/regression/npagg-regression
 export out steps threads tasks gammas program
-export -f one once give_up
-failed=0
-list_runs | xargs -r -P "$jobs" -L 1 bash -euo pipefail -c 'one "$@"' one || failed=1
+run_all
 print_report >"$out/tables.md"
 if command -v gnuplot >/dev/null; then
     for kernel in $kernels; do
