@@ -154,8 +154,7 @@ static npagg_status infer_one_backward(const np_flow *f, const np_gradients *g, 
     run.dlogz = all ? g->logz_ct : g->logz_c;
     run.dm = g->m;
     run.dv = g->v;
-    return NP_REAL(np_infer_backward)(&run, f->params + at, g->params + at,
-                                      all ? f->all : f->context);
+    return NP_REAL(np_infer_backward)(&run, g->params + at, all ? f->all : f->context);
 }
 
 static npagg_status infer_backward(const np_flow *f, const np_gradients *g)

@@ -18,6 +18,20 @@ static int tame(int64_t n, const double *x, double top)
     return wild == 0;
 }
 
+static void add(int64_t n, const double *x, double *y)
+{
+#pragma omp simd
+    for (int64_t j = 0; j < n; j++)
+        y[j] += x[j];
+}
+
+static void average(int64_t d, const double *L, const double *h, double *mid)
+{
+#pragma omp simd
+    for (int64_t j = 0; j < d; j++)
+        mid[j] = L[j] > 0 ? h[j] / L[j] : 0;
+}
+
 static void component(const np_component *c, double *mean, double *var)
 {
     const double *mu = c->mu, *s = c->s, *L = c->L, *h = c->h;
@@ -40,64 +54,69 @@ static inline int64_t split(double x, double *mantissa)
     return exponent;
 }
 
-/* sum_j log(1 + L s) of n <= 512 numbers, whose mantissas' product cannot overflow. */
-static double log_t(int64_t n, const double *s, const double *L)
+/* A component of at most 512 dimensions, so that the product of mantissas cannot overflow; gives -2
+ * times its log evidence. */
+static double piece_evidence(const np_component *c, const double *mid, double *mean, double *var)
 {
     const double log_2 = 0.69314718055994530942;
-    double product = 1, poison = 0;
+    const double *mu = c->mu, *s = c->s, *L = c->L, *h = c->h;
+    double sum = 0, product = 1;
     int64_t exponents = 0;
-#pragma omp simd reduction(* : product) reduction(+ : poison, exponents)
-    for (int64_t j = 0; j < n; j++) {
-        const double t = 1 + L[j] * s[j];
+#pragma omp simd reduction(* : product) reduction(+ : sum, exponents)
+    for (int64_t j = 0; j < c->d; j++) {
+        const double t = 1 + L[j] * s[j], by = 1 / t, delta = (h[j] - L[j] * mu[j]) * by;
         double mantissa;
         exponents += split(t, &mantissa);
         product *= mantissa;
-        poison += 0 * t; /* NaN if t is no number or infinite */
-    }
-    return (log(product) + log_2 * (double)exponents) + poison;
-}
-
-static double component_evidence(const np_component *c, double *mean, double *var)
-{
-    enum { PIECE = 512 };
-    const double *mu = c->mu, *s = c->s, *L = c->L, *h = c->h;
-    double sum = 0, logs = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int64_t j = 0; j < c->d; j++) {
-        const double by = 1 / (1 + L[j] * s[j]), r = h[j] - L[j] * mu[j], delta = r * by;
-        const double term = r * delta / (L[j] > 0 ? L[j] : 1);
+        sum += delta * (mid[j] - mu[j]) + 0 * t; /* NaN if t is no number or infinite */
         var[j] = s[j] * by;
         mean[j] = mu[j] + s[j] * delta;
-        sum += L[j] > 0 ? term : 0;
     }
-    for (int64_t j = 0; j < c->d; j += PIECE)
-        logs += log_t(np_min(PIECE, c->d - j), s + j, L + j);
-    return -0.5 * (logs + sum);
+    return (log(product) + log_2 * (double)exponents) + sum;
 }
 
-static void sums_backward(int64_t d, const double *mean, const double *var, const double *E,
-                          const double *dmean, const double *dvar, double dl, double *dL,
-                          double *dh)
+static double component_evidence(const np_component *c, const double *mid, double *mean,
+                                 double *var)
 {
-#pragma omp simd
-    for (int64_t j = 0; j < d; j++) {
-        const double x = mean[j] - E[j], p = dmean[j] * var[j];
-        dh[j] += p + dl * x;
-        dL[j] -= dvar[j] * var[j] * var[j] + p * x + 0.5 * dl * (var[j] + x * x);
+    enum { PIECE = 512 };
+    double sum = 0;
+    for (int64_t j = 0; j < c->d; j += PIECE) {
+        const int64_t d = np_min(PIECE, c->d - j);
+        const np_component piece = {d, c->mu + j, c->s + j, c->L + j, c->h + j};
+        sum += piece_evidence(&piece, mid + j, mean + j, var + j);
     }
+    return -0.5 * sum;
 }
 
-static void prior_backward(const np_component *c, const double *var, const double *dmean,
-                           const double *dvar, double dl, double *dmu, double *dprec)
+static void component_backward(const np_component *c, const double *E, const np_component_grad *g)
 {
-    const double *mu = c->mu, *s = c->s, *sum_L = c->L, *h = c->h;
+    const double *mu = c->mu, *s = c->s, *L = c->L, *h = c->h;
+    const double *dmean = g->dmean, *dvar = g->dvar, dl = g->dl, half = 0.5 * dl;
+    double *dL = g->dL, *dh = g->dh, *dmu = g->dmu, *dprec = g->dprec;
 #pragma omp simd
     for (int64_t j = 0; j < c->d; j++) {
-        const double L = sum_L[j], by = 1 / (1 + L * s[j]), delta = (h[j] - L * mu[j]) * by;
-        const double shift = s[j] * delta;
+        const double Ls = L[j] * s[j], by = 1 / (1 + Ls), delta = (h[j] - L[j] * mu[j]) * by;
+        const double var = s[j] * by, shift = s[j] * delta, x = (mu[j] + shift) - E[j];
+        const double p = dmean[j] * var, q = dvar[j] * var, y = half * x;
+        dh[j] += (p + y) + y;
+        dL[j] -= var * (q + half) + x * (p + y);
         dmu[j] += dmean[j] * by + dl * delta;
-        dprec[j] += -dvar[j] * var[j] * var[j] - dmean[j] * var[j] * shift +
-                    0.5 * dl * (L * s[j] * var[j] - shift * shift);
+        dprec[j] += var * (half * Ls - q) - shift * (p + half * shift);
+    }
+}
+
+static void sums_backward(const np_component *c, const double *E, const np_component_grad *g)
+{
+    const double *mu = c->mu, *s = c->s, *L = c->L, *h = c->h;
+    const double *dmean = g->dmean, *dvar = g->dvar, half = 0.5 * g->dl;
+    double *dL = g->dL, *dh = g->dh;
+#pragma omp simd
+    for (int64_t j = 0; j < c->d; j++) {
+        const double by = 1 / (1 + L[j] * s[j]), delta = (h[j] - L[j] * mu[j]) * by;
+        const double var = s[j] * by, x = (mu[j] + s[j] * delta) - E[j];
+        const double p = dmean[j] * var, q = dvar[j] * var, y = half * x;
+        dh[j] += (p + y) + y;
+        dL[j] -= var * (q + half) + x * (p + y);
     }
 }
 
@@ -174,8 +193,33 @@ static double moments_backward(int64_t d, double w, const double *mean, const do
     return w * dlogw;
 }
 
+static double residual(int64_t d, const double *E, const double *V, const double *E_before,
+                       const double *V_before)
+{
+    double shift = 0, high = 1, low = 1;
+#pragma omp simd reduction(max : shift, high) reduction(min : low)
+    for (int64_t j = 0; j < d; j++) {
+        const double x = E[j] - E_before[j], s = x * x / V[j], r = V[j] / V_before[j];
+        shift = s > shift ? s : shift;
+        high = r > high ? r : high;
+        low = r < low ? r : low;
+    }
+    return fmax(sqrt(shift), fmax(log(high), -log(low)));
+}
+
 const np_dims NP_DIMS_TABLE = {
-    tame,           component,  component_evidence, sums_backward,
-    prior_backward, shrink,     shrink_backward,    squares,
-    add_shift,      add_spread, moments_backward,
+    .tame = tame,
+    .add = add,
+    .average = average,
+    .component = component,
+    .component_evidence = component_evidence,
+    .component_backward = component_backward,
+    .sums_backward = sums_backward,
+    .shrink = shrink,
+    .shrink_backward = shrink_backward,
+    .squares = squares,
+    .add_shift = add_shift,
+    .add_spread = add_spread,
+    .moments_backward = moments_backward,
+    .residual = residual,
 };

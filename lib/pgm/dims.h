@@ -10,21 +10,33 @@
 
 #include "pgm/component.h"
 
+/* The gradients of a component's posterior, and those that they add to; all [D] but dl. */
+typedef struct np_component_grad {
+    const double *dmean, *dvar;
+    double dl; /* of its log evidence, (A5) */
+    double *dL, *dh;
+    double *dmu, *dprec; /* dprec: of 1/s */
+} np_component_grad;
+
 typedef struct np_dims {
     /* |x_j| <= top for all j; false for NaN. */
     int (*tame)(int64_t n, const double *x, double top);
 
-    /* (Z1)-(Z3) of a component; and (Z4), its log evidence, as well. */
-    void (*component)(const np_component *c, double *mean, double *var);
-    double (*component_evidence)(const np_component *c, double *mean, double *var);
+    /* y += x */
+    void (*add)(int64_t n, const double *x, double *y);
 
-    /* (A1), (A2) with (A5)'s dl: dL, dh are added to. */
-    void (*sums_backward)(int64_t d, const double *mean, const double *var, const double *E,
-                          const double *dmean, const double *dvar, double dl, double *dL,
-                          double *dh);
-    /* (A3), (A4): so are dmu and dprec, the gradient of 1/s. */
-    void (*prior_backward)(const np_component *c, const double *var, const double *dmean,
-                           const double *dvar, double dl, double *dmu, double *dprec);
+    /* The mean of the rows, mid = h / L, or 0 without rows. */
+    void (*average)(int64_t d, const double *L, const double *h, double *mid);
+
+    /* (Z1)-(Z3) of a component; and as well (Z4), its log evidence, where r^2 / (L t) is
+     * delta (mid - mu): the division by L serves all components. */
+    void (*component)(const np_component *c, double *mean, double *var);
+    double (*component_evidence)(const np_component *c, const double *mid, double *mean,
+                                 double *var);
+
+    /* (A1)-(A4); and (A1), (A2) alone. */
+    void (*component_backward)(const np_component *c, const double *E, const np_component_grad *g);
+    void (*sums_backward)(const np_component *c, const double *E, const np_component_grad *g);
 
     /* The component with mu = 0, s = 1/alpha, forward and back, where dL, dh are set; the result is
      * the gradient of alpha. */
@@ -44,6 +56,10 @@ typedef struct np_dims {
     double (*moments_backward)(int64_t d, double w, const double *mean, const double *var,
                                const double *E, const double *dE, const double *dV, double *dmean,
                                double *dvar);
+
+    /* How far a sweep has moved q(z): max_j max(|E - E'| / sqrt(V), |log V - log V'|). */
+    double (*residual)(int64_t d, const double *E, const double *V, const double *E_before,
+                       const double *V_before);
 } np_dims;
 
 /* The best table for a CPU mask (base/cpu.h); mask 0 gives the plain one. */

@@ -38,19 +38,21 @@ static void forward(const np_pgm *pgm, double hyper, const double *L, const doub
                     np_post *post)
 {
     (void)hyper;
+    double *mid = post->E; /* free until the moments are taken */
+    if (pgm->k > 1 && !known)
+        pgm->dims->average(pgm->d, L, h, mid);
     for (int64_t k = 0; k < pgm->k; k++) {
         const np_component c = component(pgm, k, L, h);
         double *mean = post->mean + k * pgm->d, *var = post->var + k * pgm->d;
         if (pgm->k == 1 || known)
             pgm->dims->component(&c, mean, var);
         else
-            post->logw[k] = pgm->dims->component_evidence(&c, mean, var);
+            post->logw[k] = pgm->dims->component_evidence(&c, mid, mean, var);
     }
     if (pgm->k == 1)
         post->logw[0] = 0;
     else if (!known)
         normalise(pgm, post->logw);
-    np_moments_forward(pgm->dims, pgm->d, pgm->k, post);
 }
 
 /* (A5), then each component. */
@@ -67,15 +69,20 @@ static void backward(const np_pgm *pgm, double hyper, const double *L, const dou
         dL[j] = dh[j] = 0;
     for (int64_t k = 0; k < pgm->k; k++) {
         const int64_t at = k * d;
-        const double dl = pgm->k == 1 ? 0 : dpost->logw[k] - exp(post->logw[k]) * total;
         const np_component c = component(pgm, k, L, h);
-        pgm->dims->sums_backward(d, post->mean + at, post->var + at, post->E, dpost->mean + at,
-                                 dpost->var + at, dl, dL, dh);
-        if (grad)
-            pgm->dims->prior_backward(&c, post->var + at, dpost->mean + at, dpost->var + at, dl,
-                                      grad + at, grad + kd + at);
-        if (grad && pgm->k > 1)
-            grad[2 * kd + k] += dl;
+        np_component_grad g = {
+            .dmean = dpost->mean + at, .dvar = dpost->var + at, .dL = dL, .dh = dh};
+        if (pgm->k > 1)
+            g.dl = dpost->logw[k] - exp(post->logw[k]) * total;
+        if (!grad) {
+            pgm->dims->sums_backward(&c, post->E, &g);
+            continue;
+        }
+        g.dmu = grad + at;
+        g.dprec = grad + kd + at;
+        pgm->dims->component_backward(&c, post->E, &g);
+        if (pgm->k > 1)
+            grad[2 * kd + k] += g.dl;
     }
     *dhyper = 0;
 }

@@ -36,7 +36,7 @@ void np_dpost_clear(int64_t d, int64_t k, np_dpost *dpost)
 }
 
 /* About the first component, so that weights which add up to 1 only in theory do no harm. */
-void np_moments_forward(const np_dims *dims, int64_t d, int64_t k, np_post *post)
+void np_moments_forward(const np_dims *dims, int64_t d, int64_t k, int with_V, np_post *post)
 {
     if (k == 1)
         return;
@@ -44,7 +44,7 @@ void np_moments_forward(const np_dims *dims, int64_t d, int64_t k, np_post *post
     memset(post->V, 0, (size_t)d * sizeof(double));
     for (int64_t c = 1; c < k; c++)
         dims->add_shift(d, exp(post->logw[c]), post->mean + c * d, post->mean, post->E);
-    for (int64_t c = 0; c < k; c++)
+    for (int64_t c = 0; with_V && c < k; c++)
         dims->add_spread(d, exp(post->logw[c]), post->mean + c * d, post->var + c * d, post->E,
                          post->V);
 }

@@ -17,11 +17,14 @@ static const double log_limit = NP_REAL_BITS == 32 ? 87.3 : 708.3;
 /* x -> value of one field; the index of the first number that has none, or -1. */
 static int64_t constrain(const np_field *field, int64_t n, const real *x, double *value)
 {
-    for (int64_t i = 0; i < n; i++) {
-        if (!(fabs((double)x[i]) <= (is_log(field) ? log_limit : (double)NP_REAL_MAX)))
-            return i;
+    const double most = is_log(field) ? log_limit : (double)NP_REAL_MAX;
+    int64_t tame = 0;
+    while (tame < n && fabs((double)x[tame]) <= most)
+        tame++;
+    if (tame < n)
+        return tame;
+    for (int64_t i = 0; i < n; i++)
         value[i] = is_log(field) ? exp((double)x[i]) : (double)x[i];
-    }
     if (field->transform == NP_LOGITS) {
         const double sum = np_log_sum_exp(n, value);
         for (int64_t i = 0; i < n; i++)

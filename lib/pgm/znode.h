@@ -38,13 +38,17 @@ struct np_znode {
     int32_t has_logw;  /* q has a "logw" */
     int32_t has_hyper; /* the update has a hyper-parameter, so one sweep is not enough */
 
-    /* known: post->logw is given, as an earlier forward with the same arguments left it. */
+    /*
+     * mean, var and logw; the moments are left to the caller, who may have no need of them. known:
+     * post->logw is given, as an earlier forward with the same arguments left it.
+     */
     void (*forward)(const np_pgm *pgm, double hyper, const double *L, const double *h, int known,
                     np_post *post);
 
     /*
      * Gradient of mean, var, logw in dpost -> dL (centred on E, (A2)), dh, which are set, and
      * dhyper; grad [P], in the gradients that np_transform names, is added to. grad may be NULL.
+     * Of several components post need not have more than logw and E.
      */
     void (*backward)(const np_pgm *pgm, double hyper, const double *L, const double *h,
                      const np_post *post, const np_dpost *dpost, double *dL, double *dh,
@@ -75,9 +79,9 @@ np_post np_post_take(np_arena *arena, int64_t d, int64_t k);
 np_dpost np_dpost_take(np_arena *arena, int64_t d, int64_t k);
 void np_dpost_clear(int64_t d, int64_t k, np_dpost *dpost);
 
-/* (M1) and (A13): fills E, V; adds the gradient of E, V in dpost to its mean, var, logw and clears
+/* (M1) and (A13): fills E and V, or E alone, and V with 0; adds the gradient of E, V in dpost to its mean, var, logw and clears
  * it. */
-void np_moments_forward(const np_dims *dims, int64_t d, int64_t k, np_post *post);
+void np_moments_forward(const np_dims *dims, int64_t d, int64_t k, int with_V, np_post *post);
 void np_moments_backward(const np_dims *dims, int64_t d, int64_t k, const np_post *post,
                          np_dpost *dpost);
 

@@ -11,7 +11,7 @@ void NP_REAL(np_mixmoments_forward)(const np_posterior *op, int64_t b, np_slate 
 {
     np_post *post = &slate->q.post;
     NP_REAL(np_posterior_load)(op, op->q, b, post);
-    np_moments_forward(&np_dims_plain, op->d, op->k, post);
+    np_moments_forward(&np_dims_plain, op->d, op->k, 1, post);
     write_row(op->d, post->E, b, op->mean);
     write_row(op->d, post->V, b, op->var);
 }
@@ -21,7 +21,7 @@ void NP_REAL(np_mixmoments_backward)(const np_posterior *op, int64_t b, np_slate
 {
     np_post *post = &slate->q.post;
     NP_REAL(np_posterior_load)(op, op->q, b, post);
-    np_moments_forward(&np_dims_plain, op->d, op->k, post);
+    np_moments_forward(&np_dims_plain, op->d, op->k, 1, post);
     np_dpost_clear(op->d, op->k, &slate->dq);
     if (op->dmean)
         NP_REAL(np_widen)(op->d, op->dmean + b * op->d, slate->dq.E);

@@ -5,12 +5,20 @@
 void NP_REAL(np_adjoint_restore)(const np_set *set, int32_t t, np_post *post)
 {
     const np_run *run = set->run;
+    const np_pgm *pgm = &run->pgm;
+    const size_t bytes = (size_t)pgm->d * sizeof(double);
     const double *L = np_record_sums(run->rec, set->b, t),
-                 *logw = np_record_logw(run->rec, set->b, t);
-    for (int64_t k = 0; logw && k < run->pgm.k; k++)
+                 *logw = np_record_logw(run->rec, set->b, t),
+                 *mean = np_record_mean(run->rec, set->b);
+    for (int64_t k = 0; logw && k < pgm->k; k++)
         post->logw[k] = logw[k];
-    run->z->forward(&run->pgm, *np_record_hyper(run->rec, set->b, t), L, L + run->rec->d,
-                    logw != NULL, post);
+    if (mean && !run->dlogz) {
+        memcpy(post->E, mean, bytes);
+        memset(post->V, 0, bytes);
+        return;
+    }
+    run->z->forward(pgm, *np_record_hyper(run->rec, set->b, t), L, L + pgm->d, logw != NULL, post);
+    np_moments_forward(pgm->dims, pgm->d, pgm->k, 1, post);
 }
 
 void NP_REAL(np_adjoint_start)(const np_set *set)

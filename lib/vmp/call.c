@@ -43,6 +43,7 @@ np_record NP_REAL(np_run_record)(const np_run *run, int64_t n, int evidence, int
         .noise = run->pgm.prior->noise,
         .d = run->pgm.d,
         .k = run->pgm.k,
+        .p = run->pgm.p,
         .n_sets = run->n_sets,
         .n = n,
         .has_weight = run->weight != NULL,
@@ -55,6 +56,7 @@ np_record NP_REAL(np_run_record)(const np_run *run, int64_t n, int evidence, int
                           : (int32_t)np_min(sweeps, 2),
         .trace_room = evidence && keep ? trace_room(run) : 0,
         .logw_slots = run->z->has_logw && keep ? run->pgm.k : 0,
+        .mean_slots = run->pgm.k > 1 && !run->iterated && keep ? run->pgm.d : 0,
         .real_size = sizeof(real),
     };
     if (run->noise->has_weights)

@@ -22,8 +22,7 @@ np_record NP_REAL(np_run_record)(const np_run *run, int64_t n, int evidence, int
 npagg_status NP_REAL(np_infer_forward)(np_run *run, int64_t n, const real *params, real *q,
                                        real *logz, npagg_cache *cache);
 
-/* The same for the gradients in run; dparams may be NULL. */
-npagg_status NP_REAL(np_infer_backward)(np_run *run, const real *params, real *dparams,
-                                        const npagg_cache *cache);
+/* The same for the gradients in run, at the parameters of that forward; dparams may be NULL. */
+npagg_status NP_REAL(np_infer_backward)(np_run *run, real *dparams, const npagg_cache *cache);
 
 #endif /* NP_CALL_H */

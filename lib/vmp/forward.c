@@ -1,20 +1,7 @@
 #include <math.h>
+#include <string.h>
 
 #include "vmp/run.h"
-
-/* max_d max(|E - E'| / sqrt(V), |log V - log V'|) */
-static double residual(int64_t d, const np_post *now, const np_post *before)
-{
-    double shift = 0, high = 1, low = 1;
-    for (int64_t j = 0; j < d; j++) {
-        const double x = now->E[j] - before->E[j], s = x * x / now->V[j],
-                     r = now->V[j] / before->V[j];
-        shift = s > shift ? s : shift;
-        high = r > high ? r : high;
-        low = r < low ? r : low;
-    }
-    return fmax(sqrt(shift), fmax(log(high), -log(low)));
-}
 
 /* The rows' part of the evidence that forward needs from them. */
 static np_evidence needed_evidence(const np_run *run)
@@ -84,7 +71,7 @@ static int settle(const np_set *set, int32_t t, const np_post *now, const np_pos
         res[0] = res[1] = INFINITY;
     else if (run->vmp.tol > 0 || t >= run->vmp.max_iters - 1) {
         res[1] = res[0];
-        res[0] = residual(run->pgm.d, now, before);
+        res[0] = run->pgm.dims->residual(run->pgm.d, now->E, now->V, before->E, before->V);
     }
     return t == run->vmp.max_iters || (t >= 2 && run->vmp.tol > 0 && res[0] <= run->vmp.tol);
 }
@@ -135,11 +122,26 @@ static void write_q(const np_set *set, const np_post *post)
     run->rec->bad[set->b] |= !finite;
 }
 
-static void keep_logw(const np_set *set, int32_t t, const np_post *post)
+/* What backward is not to compute again. */
+static void keep_post(const np_set *set, int32_t t, const np_post *post)
 {
-    double *logw = np_record_logw(set->run->rec, set->b, t);
-    for (int64_t k = 0; logw && k < set->run->pgm.k; k++)
+    const np_run *run = set->run;
+    double *logw = np_record_logw(run->rec, set->b, t), *mean = np_record_mean(run->rec, set->b);
+    for (int64_t k = 0; logw && k < run->pgm.k; k++)
         logw[k] = post->logw[k];
+    if (mean)
+        memcpy(mean, post->E, (size_t)run->pgm.d * sizeof(double));
+}
+
+/* q(z) of sweep t from its sums; without V where nobody reads it. */
+static void update(const np_set *set, int32_t t, np_post *post)
+{
+    const np_run *run = set->run;
+    const np_pgm *pgm = &run->pgm;
+    const double *L = np_record_sums(run->rec, set->b, t);
+    run->z->forward(pgm, *np_record_hyper(run->rec, set->b, t), L, L + pgm->d, 0, post);
+    np_moments_forward(pgm->dims, pgm->d, pgm->k, run->iterated || run->rec->evidence, post);
+    keep_post(set, t, post);
 }
 
 void NP_REAL(np_forward_set)(np_set *set)
@@ -149,10 +151,7 @@ void NP_REAL(np_forward_set)(np_set *set)
     if (!begin(set))
         return;
     for (int32_t t = 1;; t++) {
-        const double *L = np_record_sums(run->rec, set->b, t);
-        run->z->forward(&run->pgm, *np_record_hyper(run->rec, set->b, t), L, L + run->rec->d, 0,
-                        now);
-        keep_logw(set, t, now);
+        update(set, t, now);
         const int last = settle(set, t, now, before);
         finish_sweep(set, t, last, now);
         if (last) {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/cache.h"
+#include "base/parallel.h"
 #include "base/size.h"
 #include "pgm/params.h"
 #include "vmp/call.h"
@@ -37,18 +38,14 @@ static npagg_status check_record(const np_run *run, const np_record *rec)
 }
 
 /* Scratch of a backward. */
-static double *take_backward(np_arena *arena, np_run *run, int32_t slots, int want_grad)
+static void take_backward(np_arena *arena, np_run *run, int32_t slots, int want_grad)
 {
     const int implicit = run->vmp.grad == NPAGG_GRAD_IMPLICIT;
-    double *value = NP_TAKE(arena, run->pgm.p, double);
     NP_REAL(np_run_take)(arena, run, implicit ? NP_IMPLICIT : NP_BACKWARD, slots);
-    if (want_grad) {
-        run->grad = NP_TAKE2(arena, run->groups + 1, run->pgm.p, double);
-        run->grad_alone = run->grad ? run->grad + run->groups * run->pgm.p : NULL;
-    }
+    if (want_grad)
+        NP_REAL(np_run_take_grad)(arena, run);
     if (implicit)
         run->adjoint = NP_TAKE2(arena, run->n_sets, 2 * run->pgm.d, double);
-    return value;
 }
 
 /* Sweeps that the workers go back over. */
@@ -60,13 +57,22 @@ static int32_t most_slots(const np_run *run)
     return most;
 }
 
-/* dparams += the chain rule of all groups' gradients, added in order. */
-static void add_up(const np_run *run, real *dparams)
+enum { ADD_TILE = 256 };
+
+/* Some parameters' gradients of all groups, added in order to those of the first. */
+static void add_tile(void *arg, int64_t tile, int32_t worker)
 {
-    const int64_t p = run->pgm.p;
+    const np_run *run = arg;
+    const int64_t at = tile * ADD_TILE, n = np_min(ADD_TILE, run->pgm.p - at);
+    (void)worker;
     for (int64_t g = 1; g <= run->groups; g++)
-        for (int64_t i = 0; i < p; i++)
-            run->grad[i] += run->grad[g * p + i];
+        run->pgm.dims->add(n, NP_REAL(np_run_grad)(run, g) + at, run->grad + at);
+}
+
+/* dparams += the chain rule of all groups' gradients. */
+static void add_up(np_run *run, real *dparams)
+{
+    np_parallel(NP_REAL(np_run_team)(run), (run->pgm.p + ADD_TILE - 1) / ADD_TILE, add_tile, run);
     NP_REAL(np_pgm_chain)(&run->pgm, run->grad, dparams);
 }
 
@@ -91,7 +97,7 @@ static np_run single_run(const np_run *run, int64_t b, int64_t *offsets)
     one.dm = run->dm ? run->dm + first * d : NULL;
     one.dv = run->dv ? run->dv + first * d : NULL;
     one.dweight = run->dweight ? run->dweight + first : NULL;
-    one.grad_alone = run->grad ? run->grad + group * run->pgm.p : NULL;
+    one.grad_alone = NP_REAL(np_run_grad)(run, group);
     return one;
 }
 
@@ -155,16 +161,13 @@ static npagg_status run_implicit(np_run *run)
     return NPAGG_OK;
 }
 
-static npagg_status run_backward(np_run *run, const real *params, real *dparams)
+static npagg_status run_backward(np_run *run, real *dparams)
 {
     np_arena scratch = {0};
     const int32_t slots = most_slots(run);
     take_backward(&scratch, run, slots, dparams != NULL);
     NP_TRY(np_scratch_begin(run->ctx, &scratch));
-    double *value = take_backward(&scratch, run, slots, dparams != NULL);
-    NP_TRY(NP_REAL(np_pgm_load)(run->ctx, run->pgm.prior, params, value, &run->pgm));
-    if (run->grad)
-        memset(run->grad, 0, (size_t)((run->groups + 1) * run->pgm.p) * sizeof(double));
+    take_backward(&scratch, run, slots, dparams != NULL);
     const int unroll = run->vmp.grad == NPAGG_GRAD_UNROLL;
     const np_set_fn direct =
         unroll ? NP_REAL(np_backward_unrolled) : NP_REAL(np_backward_last_step);
@@ -177,14 +180,14 @@ static npagg_status run_backward(np_run *run, const real *params, real *dparams)
     return NPAGG_OK;
 }
 
-npagg_status NP_REAL(np_infer_backward)(np_run *run, const real *params, real *dparams,
-                                        const npagg_cache *cache)
+npagg_status NP_REAL(np_infer_backward)(np_run *run, real *dparams, const npagg_cache *cache)
 {
     void *head;
     NP_TRY(np_cache_find(run->ctx, cache, NP_STAGE_INFER, NP_REAL_BITS, &head));
     run->rec = head;
     NP_TRY(check_record(run, run->rec));
-    return run_backward(run, params, dparams);
+    run->pgm.value = run->rec->value;
+    return run_backward(run, dparams);
 }
 
 npagg_status NP_REAL(npagg_infer_backward)(npagg_ctx *ctx, const npagg_prior *prior,
@@ -203,7 +206,7 @@ npagg_status NP_REAL(npagg_infer_backward)(npagg_ctx *ctx, const npagg_prior *pr
         run.dm = dm;
         run.dv = dv;
         run.dweight = dweight;
-        status = NP_REAL(np_infer_backward)(&run, params, dparams, cache);
+        status = NP_REAL(np_infer_backward)(&run, dparams, cache);
     }
     if (status != NPAGG_OK)
         np_cache_clear(cache);

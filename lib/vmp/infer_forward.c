@@ -2,12 +2,12 @@
 #include <string.h>
 
 #include "base/cache.h"
+#include "base/parallel.h"
 #include "pgm/params.h"
 #include "vmp/call.h"
 
 /* Scratch of a forward. */
 typedef struct forward_room {
-    double *value;  /* [P] */
     real *q;        /* [B,Q] */
     np_record *rec; /* if there is no cache */
 } forward_room;
@@ -16,7 +16,6 @@ static forward_room take_forward(np_arena *arena, np_run *run, const np_record *
                                  const npagg_cache *cache)
 {
     forward_room room = {0};
-    room.value = NP_TAKE(arena, run->pgm.p, double);
     room.q = NP_TAKE2(arena, run->n_sets, npagg_prior_posterior_count(run->pgm.prior), real);
     if (!cache)
         room.rec = np_record_take(arena, shape);
@@ -46,11 +45,8 @@ static npagg_status check_sets(const np_run *run)
 static void hand_out(const np_run *run, real *q, real *logz)
 {
     const np_record *rec = run->rec;
-    if (run->n_sets > 0)
-        if (run->n_sets > 0)
-            memcpy(q, run->q,
-                   (size_t)(run->n_sets * npagg_prior_posterior_count(run->pgm.prior)) *
-                       sizeof(real));
+    const int64_t count = run->n_sets * npagg_prior_posterior_count(run->pgm.prior);
+    np_parallel_copy(NP_REAL(np_run_team)(run), q, run->q, (size_t)count * sizeof(real));
     for (int64_t b = 0; logz && b < run->n_sets; b++)
         logz[b] = np_saturate(rec->bound[b]);
 }
@@ -72,7 +68,7 @@ npagg_status NP_REAL(np_infer_forward)(np_run *run, int64_t n, const real *param
     const forward_room room = take_forward(&scratch, run, shape, cache);
     run->rec = cache ? np_record_take(&kept, shape) : room.rec;
     run->q = room.q;
-    NP_TRY(NP_REAL(np_pgm_load)(run->ctx, run->pgm.prior, params, room.value, &run->pgm));
+    NP_TRY(NP_REAL(np_pgm_load)(run->ctx, run->pgm.prior, params, run->rec->value, &run->pgm));
     memset(run->rec->wild, 0, (size_t)run->n_sets * sizeof(int32_t));
     if (run->n_sets > 0) {
         memcpy(run->rec->offsets, run->offsets, (size_t)(run->n_sets + 1) * sizeof(int64_t));

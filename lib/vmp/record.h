@@ -18,17 +18,19 @@ typedef struct np_record {
     /* the shape of the call */
     const np_znode *z;
     np_noise_kind noise;
-    int64_t d, k, n_sets, n;
+    int64_t d, k, p, n_sets, n;
     int32_t has_weight, evidence; /* weight was given; logz was */
     int32_t max_iters, grad;      /* settings */
     double tol;
     int32_t slots;        /* sweeps that are kept */
     int32_t weight_slots; /* those of w: 0 if all weights are 1 */
     int64_t logw_slots;   /* log weights of a mixture per sweep: K, or 0 */
+    int64_t mean_slots;   /* E of a mixture that one sweep gives: D, or 0 */
     int64_t trace_room;   /* bounds per set */
     size_t real_size;
     int32_t implicit_done; /* grad_iters is filled */
 
+    double *value;       /* [P]: the prior's, as np_pgm has them */
     int64_t *offsets;    /* [B+1] */
     int64_t *ends;       /* [B] */
     int32_t *iters;      /* [B]: sweeps taken */
@@ -39,6 +41,7 @@ typedef struct np_record {
     double *hyper;       /* [B,slots]: what entered the sweep */
     double *sums;        /* [B,slots,2,D] */
     double *logw;        /* [B,slots,K]: they cost logarithms, so they are not computed again */
+    double *mean;        /* [B,D] if any: saves backward the components */
     double *trace;       /* [B,trace_room]: the first bounds of each set */
     double *bound;       /* [B]: the last one */
     void *w;             /* [weight_slots,N] real */
@@ -50,6 +53,7 @@ np_record *np_record_take(np_arena *arena, const np_record *shape);
 /* L of sweep t = 1.. of set b; h is D further on. */
 double *np_record_sums(const np_record *rec, int64_t b, int32_t t);
 double *np_record_logw(const np_record *rec, int64_t b, int32_t t); /* [K], or NULL */
+double *np_record_mean(const np_record *rec, int64_t b);            /* [D], or NULL */
 double *np_record_hyper(const np_record *rec, int64_t b, int32_t t);
 
 #endif /* NP_RECORD_H */

@@ -1,5 +1,7 @@
 #include "vmp/run.h"
 
+#include <string.h>
+
 #include "base/parallel.h"
 #include "base/size.h"
 
@@ -84,9 +86,25 @@ static np_set open_set(const np_run *run, int64_t b, int32_t worker, npagg_ctx *
     return (np_set){run, b, first, rows, &run->work[worker], grad};
 }
 
-static double *group_grad(const np_run *run, int64_t group)
+/* Each at the start of a cache line. */
+void NP_REAL(np_run_take_grad)(np_arena *arena, np_run *run)
 {
-    return run->grad ? run->grad + group * run->pgm.p : NULL;
+    run->grad_stride = (run->pgm.p + 7) / 8 * 8;
+    run->grad = NP_TAKE2(arena, run->groups + 1, run->grad_stride, double);
+    run->grad_alone = NP_REAL(np_run_grad)(run, run->groups);
+}
+
+double *NP_REAL(np_run_grad)(const np_run *run, int64_t group)
+{
+    return run->grad ? run->grad + group * run->grad_stride : NULL;
+}
+
+static double *clear_grad(const np_run *run, int64_t group)
+{
+    double *grad = NP_REAL(np_run_grad)(run, group);
+    if (grad)
+        memset(grad, 0, (size_t)run->pgm.p * sizeof(double));
+    return grad;
 }
 
 static int64_t group_size(const np_run *run)
@@ -109,10 +127,11 @@ static void run_group(void *arg, int64_t group, int32_t worker)
     const job *j = arg;
     const np_run *run = j->run;
     const int64_t size = group_size(run), end = np_min(run->n_sets, (group + 1) * size);
+    double *grad = clear_grad(run, group);
     for (int64_t b = group * size; b < end; b++) {
         if (is_large(run, b))
             continue;
-        np_set set = open_set(run, b, worker, NULL, group_grad(run, group));
+        np_set set = open_set(run, b, worker, NULL, grad);
         j->fn(&set);
     }
 }
@@ -124,22 +143,22 @@ static int is_little(const np_run *run)
     return vectors * (double)run->pgm.d * (double)run->vmp.max_iters < LITTLE_CELLS;
 }
 
-/* Whose threads share the work; NULL: nobody's. */
-static npagg_ctx *find_team(const np_run *run)
+npagg_ctx *NP_REAL(np_run_team)(const np_run *run)
 {
     return run->workers > 1 ? run->ctx : NULL;
 }
 
 void NP_REAL(np_run_alone)(const np_run *run, int64_t b, np_set_fn fn)
 {
-    np_set set = open_set(run, b, 0, find_team(run), run->grad_alone);
+    np_set set = open_set(run, b, 0, NP_REAL(np_run_team)(run), run->grad_alone);
     fn(&set);
 }
 
 void NP_REAL(np_run_sets)(const np_run *run, np_set_fn fn)
 {
     job j = {run, fn};
-    np_parallel(find_team(run), run->groups, run_group, &j);
+    clear_grad(run, run->groups);
+    np_parallel(NP_REAL(np_run_team)(run), run->groups, run_group, &j);
     for (int64_t b = 0; b < run->n_sets; b++)
         if (is_large(run, b))
             NP_REAL(np_run_alone)(run, b, fn);
@@ -149,7 +168,8 @@ void NP_REAL(np_run_sets)(const np_run *run, np_set_fn fn)
 static int64_t count_groups(const np_run *run)
 {
     const int64_t most = np_max(1, np_min(MAX_GROUPS, (INT64_C(1) << 25) / run->pgm.p));
-    return np_min(np_max(1, run->n_sets), most);
+    const int64_t size = np_max(1, (run->n_sets + most - 1) / most);
+    return np_max(1, (run->n_sets + size - 1) / size);
 }
 
 /* Rows of the largest set. */

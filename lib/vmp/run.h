@@ -50,9 +50,10 @@ typedef struct NP_REAL(np_run) {
     /* backward */
     const real *dq, *dlogz;
     real *dm, *dv, *dweight;
-    double *grad;       /* [groups,P]: in the gradients that np_transform names; NULL: not wanted */
-    double *grad_alone; /* [P]: of the sets that are run alone */
-    double *adjoint;    /* [B,2,D]: implicit only, the adjoint of E and V */
+    double *grad;       /* [groups+1,stride]: as np_transform names them; NULL: not wanted */
+    double *grad_alone; /* [P]: of the sets that are run alone, the last of these */
+    int64_t grad_stride;
+    double *adjoint; /* [B,2,D]: implicit only, the adjoint of E and V */
 
     /* workers */
     int32_t workers; /* 0: not settled yet */
@@ -80,7 +81,10 @@ typedef void (*NP_REAL(np_set_fn))(np_set *set);
 /* The run's weights after sweep t = 0.. of the set, [n]; NULL: all 1. */
 real *NP_REAL(np_set_weights)(const np_set *set, int32_t t);
 
-/* fn for every set of the run, on all workers. */
+/* Whose threads share the work; NULL: nobody's. */
+npagg_ctx *NP_REAL(np_run_team)(const np_run *run);
+
+/* fn for every set of the run, on all workers. Clears grad first. */
 void NP_REAL(np_run_sets)(const np_run *run, np_set_fn fn);
 
 /* fn for one set with all workers on its chunks; it adds to grad_alone. */
@@ -92,6 +96,10 @@ int NP_REAL(np_set_keeps_dd)(const np_run *run, int64_t b);
 
 /* The group whose gradient set b adds to; the large sets' is the one after the last. */
 int64_t NP_REAL(np_run_group)(const np_run *run, int64_t b);
+
+/* Gradients of the groups, after np_run_take; and that [P] of one, NULL if they are not wanted. */
+void NP_REAL(np_run_take_grad)(np_arena *arena, np_run *run);
+double *NP_REAL(np_run_grad)(const np_run *run, int64_t group);
 
 /* What the workers need; backward also gradients, for sets of at most `slots` sweeps. */
 typedef enum np_purpose { NP_FORWARD, NP_BACKWARD, NP_IMPLICIT } np_purpose;
@@ -119,7 +127,8 @@ void NP_REAL(np_implicit_solve)(np_set *set);
 
 /* The parts of backward that the implicit solver shares. */
 
-/* q(z) of sweep t again, from its sums. */
+/* q(z) of sweep t again, from its sums; of a mixture that one sweep gives and whose evidence has no
+ * gradient only E, and V = 0. */
 void NP_REAL(np_adjoint_restore)(const np_set *set, int32_t t, np_post *post);
 
 /* work->dpost from dq; zero if there is none. */

@@ -106,6 +106,20 @@ static void test_infer_without_weights_or_logz_gives_the_same_bits_on_threads(vo
     }
 }
 
+/* Sets share their gradient of the parameters, which is added up in tiles; q is copied in blocks. */
+static void test_infer_of_many_small_sets_gives_the_same_bits_on_threads(void)
+{
+    enum { SETS = 100, D = 64, K = 5 };
+    int64_t sizes[SETS];
+    test_rng rng = {19};
+    for (int b = 0; b < SETS; b++)
+        sizes[b] = b % 4;
+    problem *p = problem_create(&rng, MIXTURE, 0, D, K, SETS, sizes, 0);
+    compare_threads(p, 32);
+    compare_threads(p, 64);
+    problem_destroy(p);
+}
+
 static void test_set_threads_up_and_down_keeps_the_bits(void)
 {
     const int32_t threads[] = {2, 1, 7, 3, 256, 1};
@@ -195,6 +209,7 @@ int main(void)
     RUN_TEST(test_infer_falling_back_from_implicit_gives_the_same_bits_on_threads);
     RUN_TEST(test_infer_stopping_by_tolerance_gives_the_same_bits_on_threads);
     RUN_TEST(test_infer_without_weights_or_logz_gives_the_same_bits_on_threads);
+    RUN_TEST(test_infer_of_many_small_sets_gives_the_same_bits_on_threads);
     RUN_TEST(test_set_threads_up_and_down_keeps_the_bits);
     RUN_TEST(test_two_host_threads_sharing_prior_and_vmp_get_the_bits_of_one);
     return UNITY_END();
