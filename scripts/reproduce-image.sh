@@ -183,18 +183,18 @@ print_report() {
     print_costs
 }
 
-draw_levels() { # part group title xlabel xtick side rising
+draw_levels() { # part group title xlabel xtick side
     local table=$out/$1-$2.csv
     [ ! -s "$table" ] || plot corruption "out='$out/$1-$2'; table='$table'; models='$(models_of "$table")'; \
-        heading='$3, $2 classes'; xlabel='$4'; xtick=$5; side=$6; rising=$7"
+        heading='$3, $2 classes'; xlabel='$4'; xtick=$5; side=$6"
 }
 
 draw_figures() {
     local group table model logs=() shown=()
     for group in seen unseen; do
-        draw_levels noise $group 'Noise on the context' severity 1 0.2 0
-        draw_levels pixelate $group 'Pixelated context' severity 1 0.2 0
-        draw_levels sizes $group 'Context of several sizes' 'context pixels' 100 10 1
+        draw_levels noise $group 'Noise on the context' severity 1 0.2
+        draw_levels pixelate $group 'Pixelated context' severity 1 0.2
+        draw_levels sizes $group 'Context of several sizes' 'context pixels' 100 10
         table=$out/sweeps-$group.csv
         [ -s "$table" ] || continue
         awk -F, 'NR == 1 || $3 == 1' "$table" >"$out/sweeps-$group-1.csv"
