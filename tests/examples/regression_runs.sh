@@ -16,7 +16,7 @@ same_run() { # two names: the same checkpoint, and the same log but for times
     cmp "$1.st" "$2.st" && cmp <(cut -d, -f1,4- "$1.csv") <(cut -d, -f1,4- "$2.csv")
 }
 
-for model in ba mba rba rmba; do
+for model in ba mba rba rmba np npsa; do
     args=(--model $model --seed 5)
     check "$model trains" run "$model" "${args[@]}" --threads 1
     run "$model-2" "${args[@]}" --threads 2
@@ -46,7 +46,7 @@ near() { # name, step, loss
 learns() { # name
     awk -F, 'NR == 2 { first = $5 } { last = $5 } END { print first, last; exit !(last < first - 0.04) }' "$1.csv"
 }
-for model in ba mba rba rmba; do
+for model in ba mba rba rmba np npsa; do
     check "$model learns" learns $model
 done
 check "ba: the mean loss of 50 steps is that of other builds" near ba 50 0.9319
