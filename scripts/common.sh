@@ -26,6 +26,44 @@ take_options() { # "names of options" arguments...
     done
 }
 
+# Those of the variables that are to be whole numbers are.
+check_numbers() { # names of options...
+    local name
+    for name in "$@"; do
+        [[ ${!name} =~ ^[1-9][0-9]{0,11}$ ]] || die "--$name ${!name}: want a whole number from 1"
+    done
+}
+
+# What all runs of a folder have in common is in its file "settings", the length of training first.
+# With a larger length they are to go on: what was finished moves to a folder of its own.
+same_settings() { # "epochs" or "steps", the others
+    local now="$1 ${!1} $2" was length rest
+    if [ -e "$out/settings" ]; then
+        was=$(cat "$out/settings")
+        read -r _ length rest <<<"$was"
+        if [ "$rest" != "$2" ] || [ "${!1}" -lt "$length" ]; then
+            die "$out was begun with $was; give the same, or more --$1, or another --out"
+        fi
+        [ "${!1}" -eq "$length" ] || put_aside "$out/$length-$1"
+    fi
+    echo "$now" >"$out/settings.new"
+    mv "$out/settings.new" "$out/settings"
+}
+
+# What evaluation and drawing made, and a copy of the models. Killed within, it is done again: nothing
+# is trained before it is finished.
+put_aside() { # folder
+    local file
+    echo "what was finished in $out is in $1 now; its runs go on"
+    mkdir -p "$1"
+    for file in "$out"/*; do
+        case $file in
+        *.safetensors | *-log.csv) cp "$file" "$1" ;;
+        *.csv | *.done | *.md | *.png | *.svg | *.csv.log) mv "$file" "$1" ;;
+        esac
+    done
+}
+
 # Installs what is missing and builds one program; what that prints is only worth reading if it fails.
 build() { # target
     "$here/scripts/install-deps.sh"

@@ -7,7 +7,8 @@
 #
 #   --data DIR     folder with images in the format IDX, as npagg-image's --data
 #   --out DIR      where it all goes, default results-image
-#   --epochs N     of each run, over which the rate goes to 0; default 200
+#   --epochs N     of each run, over which the rate goes to 0; default 200. With more than a folder was
+#                  begun with its runs go on, the rate being that of the longer run from there
 #   --seeds N      seeds 1..N of each model, default 1
 #   --models       default "ba mba5 rba np npsa mba2 mba3"; mba5 is mba with 5 components
 #   --samples S    of z in training, default 10: every row of a table has the same
@@ -23,6 +24,7 @@ tasks=1000 jobs=1 threads=$(nproc) report=0
 severities=0,1,2,3,4,5 sizes=10,25,50,100,150,200,300,400 sweeps=10
 
 take_options "data out epochs seeds models samples tasks jobs threads" "$@"
+check_numbers epochs seeds samples tasks jobs threads
 program=${NPAGG_IMAGE:-$here/build/examples/image/npagg-image}
 
 # Training as far as it is not done; "mba5" is --model mba --components 5.
@@ -100,7 +102,9 @@ cell() { # table model level column
         $1 == model && $7 == level { n++; sum += $c; square += $c * $c; error = $(c + 1) }
         END {
             if (n > 1) { v = (square - sum * sum / n) / (n - 1); error = v > 0 ? sqrt(v) : 0 }
-            if (n) printf " %.3f ± %.3f |", sum / n, error; else printf " |"
+            if (n && error != "") printf " %.3f ± %.3f |", sum / n, error
+            else if (n) printf " %.3f |", sum / n
+            else printf " |"
         }' "$1"
 }
 
@@ -223,14 +227,6 @@ draw_sheets() {
     done
 }
 
-# What all runs of a folder have in common is written there.
-same_settings() {
-    local now="epochs $epochs samples $samples data $data"
-    [ -e "$out/settings" ] || echo "$now" >"$out/settings"
-    [ "$(cat "$out/settings")" = "$now" ] ||
-        die "$out was begun with $(cat "$out/settings"); give the same or another --out"
-}
-
 if [ "$report" -eq 1 ]; then
     [ -e "$out/settings" ] || die "$out has no runs"
     read -r _ epochs _ <"$out/settings"
@@ -239,7 +235,7 @@ if [ "$report" -eq 1 ]; then
 fi
 [ -n "$data" ] || die "--data DIR is missing; scripts/demo-image.sh needs none"
 mkdir -p "$out"
-same_settings
+same_settings epochs "samples $samples tasks $tasks data $data"
 [ -n "${NPAGG_IMAGE:-}" ] || build examples/image/npagg-image
 export data out epochs samples threads tasks severities sizes sweeps program
 export -f train

@@ -6,6 +6,8 @@
 #       [--kernels "rbf matern"] [--jobs N] [--threads N] [--data DIR] [--report]
 #
 #   --out DIR      where it all goes, default results-regression
+#   --steps N      of each run, default 100000. With more than a folder was begun with its runs go on,
+#                  the rate being that of the longer run from there
 #   --seeds N      seeds 1..N of each model, default 1
 #   --models       default "ba rba mba rmba np npsa": all kernels of the first two, then of the others
 #   --jobs N       runs at a time, default as many as there are processors; --threads: of each, 1
@@ -21,6 +23,7 @@ jobs=$(nproc) threads=1 tasks=5000 data='' report=0
 gammas=0,0.05,0.08,0.11,0.13,0.15
 
 take_options "out steps seeds models kernels jobs threads tasks data" "$@"
+check_numbers steps seeds tasks jobs threads
 program=${NPAGG_REGRESSION:-$here/build/examples/regression/npagg-regression}
 
 # One run: training, the table under corruption, figures against sweeps.
@@ -200,6 +203,7 @@ if [ $report -eq 1 ]; then
     print_report
     exit
 fi
+same_settings steps "tasks $tasks"
 [ -n "${NPAGG_REGRESSION:-}" ] || build examples/regression/npagg-regression
 export out steps threads tasks gammas program
 run_all

@@ -171,5 +171,5 @@ average average_of(int64_t n, const double *x, const double *y)
         const double e = x[i] - (y ? y[i] : 0) - mean;
         square += e * e;
     }
-    return (average){mean, n > 1 ? sqrt(square / (double)(n - 1) / (double)n) : 0};
+    return (average){mean, n > 1 ? sqrt(square / (double)(n - 1) / (double)n) : NAN};
 }

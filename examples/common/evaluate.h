@@ -24,7 +24,7 @@ typedef struct {
 } scores;
 
 typedef struct {
-    double mean, error; /* standard error of the mean; 0 for one number */
+    double mean, error; /* standard error of the mean; NAN for one number */
 } average;
 
 /* Room for at least `tasks` of the source in whole batches, or for all it has; tasks 0: all. */

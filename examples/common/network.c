@@ -40,7 +40,9 @@ static npagg_status create_decoder(npagg_ctx *ctx, const settings *s, network *n
 {
     int64_t widths[MOST_HIDDEN];
     const int64_t n = fill_widths(s->decoder_layers, s->decoder_hidden, widths);
-    return npagg_decoder_create_mlp(ctx, s->x_dim, s->y_dim, s->latent, n, widths, &net->decoder);
+    npagg_status status =
+        npagg_decoder_create_mlp(ctx, s->x_dim, s->y_dim, s->latent, n, widths, &net->decoder);
+    return status ? status : npagg_decoder_set_sd_floor(net->decoder, s->sd_floor);
 }
 
 static npagg_status create_prior(npagg_ctx *ctx, const settings *s, network *net)

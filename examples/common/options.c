@@ -236,6 +236,14 @@ static int refuse_kept(option_set *set, const option *o, double kept, const char
     return -1;
 }
 
+/* Whether an option that was given may have another value than the kept one. */
+static int may_differ(const option *o, double kept, int strict)
+{
+    if (o->keep == KEEP_LENGTH && strict == KEEP_RUN)
+        return option_number(o) > kept;
+    return o->keep < strict;
+}
+
 int options_restore(option_set *set, const double *in, int strict, const char *file)
 {
     for (int i = 0; i < set->count; i++) {
@@ -252,7 +260,7 @@ int options_restore(option_set *set, const double *in, int strict, const char *f
             snprintf(set->error, sizeof set->error, "%s: --%s is %g there", file, o->name, *kept);
             return -1;
         }
-        if (o->given && *kept != option_number(o) && o->keep >= strict)
+        if (o->given && *kept != option_number(o) && !may_differ(o, *kept, strict))
             return refuse_kept(set, o, *kept, file);
         if (!o->given)
             option_set_number(o, *kept);

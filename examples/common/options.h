@@ -16,8 +16,9 @@ enum { OPTIONS_MOST = 64, OPTIONS_KEPT = 2 * OPTIONS_MOST, OPTIONS_REALS = 32 };
 /* How strictly an option belongs to a run. */
 enum {
     KEEP_NOT,
-    KEEP_RUN,   /* a run that is resumed has it as it was */
-    KEEP_SHAPE, /* so has whatever uses the parameters */
+    KEEP_LENGTH, /* a run that is resumed has it as it was, or more of it */
+    KEEP_RUN,    /* a run that is resumed has it as it was */
+    KEEP_SHAPE,  /* so has whatever uses the parameters */
 };
 
 typedef struct {
@@ -77,9 +78,10 @@ int options_distinct(option_set *set);
 void options_keep(const option_set *set, double *out);
 
 /*
- * Takes the kept values, in [OPTIONS_KEPT]. Those that were given must be the same if they are kept at least as
- * strictly as `strict`, else they stay as given. A file without one of the hidden options is another
- * program's. -1 with set->error, which names `file`.
+ * Takes the kept values, in [OPTIONS_KEPT], for a run that goes on (strict is KEEP_RUN) or for a use
+ * of its parameters (KEEP_SHAPE). Those that were given must be the same if they are kept at least as
+ * strictly as that, else they stay as given; of a length a run may be given more. A file without one
+ * of the hidden options is another program's. -1 with set->error, which names `file`.
  */
 int options_restore(option_set *set, const double *in, int strict, const char *file);
 

@@ -1,5 +1,6 @@
 #include "report.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,9 +16,12 @@ figures figures_of(const scores *s)
     };
 }
 
-static void print_average(average a)
+void report_average(average a)
 {
-    printf("  %7.4f ± %.4f", a.mean, a.error);
+    if (isnan(a.error))
+        printf("  %7.4f         ", a.mean);
+    else
+        printf("  %7.4f ± %.4f", a.mean, a.error);
 }
 
 static void print_line(const view *v, int width, const result *first, const result *r, int at)
@@ -26,12 +30,12 @@ static void print_line(const view *v, int width, const result *first, const resu
     if (v->group)
         printf("%-6s  ", v->group);
     printf("%*g  %-8s", width, v->shown, r->name);
-    print_average(f.ctx_ll);
-    print_average(f.tgt_ll);
-    print_average(f.ctx_rmse);
-    print_average(f.tgt_rmse);
+    report_average(f.ctx_ll);
+    report_average(f.tgt_ll);
+    report_average(f.ctx_rmse);
+    report_average(f.tgt_rmse);
     if (r != first)
-        print_average(average_of(r->at[at].tasks, r->at[at].tgt_ll, first->at[at].tgt_ll));
+        report_average(average_of(r->at[at].tasks, r->at[at].tgt_ll, first->at[at].tgt_ll));
     printf("\n");
 }
 
@@ -54,26 +58,30 @@ void report_print(const view_list *views, int n, const result *results)
     }
 }
 
-static void write_average(FILE *file, average a)
+void report_write_average(FILE *file, average a)
 {
-    fprintf(file, ",%.9g,%.9g", a.mean, a.error);
+    fprintf(file, ",%.9g,", a.mean);
+    if (!isnan(a.error))
+        fprintf(file, "%.9g", a.error);
 }
 
-static void write_line(FILE *file, const view *v, const result *first, const result *r, int at)
+static void write_line(FILE *file, const view_list *views, const result *first, const result *r,
+                       int at)
 {
+    const view *v = &views->at[at];
     const scores *s = &r->at[at];
     const figures f = figures_of(s);
     fprintf(file, "%s,%s,%s,%lld,%lld,%lld,%g,%lld,%lld", r->name, r->data, r->file,
             (long long)r->s.seed, (long long)r->step, (long long)r->s.vmp_steps, v->shown,
             (long long)s->tasks, (long long)r->s.eval_samples);
-    write_average(file, f.ctx_ll);
-    write_average(file, f.tgt_ll);
-    write_average(file, f.ctx_rmse);
-    write_average(file, f.tgt_rmse);
-    write_average(file, average_of(s->tasks, s->tgt_ll, first->at[at].tgt_ll));
+    report_write_average(file, f.ctx_ll);
+    report_write_average(file, f.tgt_ll);
+    report_write_average(file, f.ctx_rmse);
+    report_write_average(file, f.tgt_rmse);
+    report_write_average(file, average_of(s->tasks, s->tgt_ll, first->at[at].tgt_ll));
     if (v->group)
-        fprintf(file, ",%s,%g,%lld,%lld", v->group, v->level, (long long)r->s.samples,
-                (long long)r->parameters);
+        fprintf(file, ",%s,%g,%lld,%lld,%s", v->group, v->level, (long long)r->s.samples,
+                (long long)r->parameters, views->corruption);
     fputc('\n', file);
 }
 
@@ -86,10 +94,11 @@ int report_write(const char *path, const view_list *views, int n, const result *
             "model,data,file,seed,step,vmp_steps,%s,tasks,samples,ctx_ll,ctx_ll_se,tgt_ll,"
             "tgt_ll_se,ctx_rmse,ctx_rmse_se,tgt_rmse,tgt_rmse_se,tgt_ll_minus_first,"
             "tgt_ll_minus_first_se%s\n",
-            views->quantity, views->at[0].group ? ",group,level,train_samples,parameters" : "");
+            views->quantity,
+            views->at[0].group ? ",group,level,train_samples,parameters,corruption" : "");
     for (int i = 0; i < n; i++)
         for (int at = 0; at < views->count; at++)
-            write_line(file, &views->at[at], &results[0], &results[i], at);
+            write_line(file, views, &results[0], &results[i], at);
     return output_close(file, path);
 }
 

@@ -2,6 +2,8 @@
 #ifndef REPORT_H
 #define REPORT_H
 
+#include <stdio.h>
+
 #include "evaluate.h"
 #include "views.h"
 
@@ -20,6 +22,10 @@ typedef struct {
 } figures;
 
 figures figures_of(const scores *s);
+
+/* "  mean ± error", and ",mean,error" in a file; an error that is not known is left out. */
+void report_average(average a);
+void report_write_average(FILE *file, average a);
 
 /* For each view a line per result; the difference to the first result is over the same tasks. */
 void report_print(const view_list *views, int n, const result *results);

@@ -33,6 +33,11 @@ void settings_model_name(const settings *s, char *out, size_t size)
         snprintf(out, size, "%s", model_words[s->model]);
 }
 
+int64_t settings_schedule(const settings *s)
+{
+    return s->schedule ? s->schedule : s->steps;
+}
+
 void settings_begin(settings *s)
 {
     *s = (settings){
@@ -45,6 +50,7 @@ void settings_begin(settings *s)
         .heads = 8,
         .decoder_hidden = 128,
         .decoder_layers = 3,
+        .sd_floor = 0.1,
         .x_dim = 1,
         .y_dim = 1,
         .seed = 1,
@@ -99,6 +105,8 @@ void settings_offer_model(option_set *set, settings *s)
                     "width of the decoder's hidden layers");
     options_integer(set, "decoder-layers", &s->decoder_layers, 1, 33, KEEP_SHAPE, "N",
                     "linear layers of the decoder");
+    options_real(set, "sd-floor", &s->sd_floor, 0, 0.999, KEEP_SHAPE, "SD",
+                 "smallest sd of a predicted point");
     options_hidden(set, "x-dim", &s->x_dim, KEEP_SHAPE);
     options_hidden(set, "y-dim", &s->y_dim, KEEP_SHAPE);
 }
@@ -111,7 +119,7 @@ static void offer_files(option_set *set, settings *s)
     options_integer(set, "snapshots", &s->snapshots, 1, 1e12, KEEP_NOT, "N",
                     "also keep FILE.STEP every N steps");
     options_flag(set, "resume", &s->resume, KEEP_NOT,
-                 "continue the run in FILE to the same bits, or begin it if there is no FILE");
+                 "continue the run in FILE to the same bits, or to more --steps, or begin it");
     options_flag(set, "overwrite", &s->overwrite, KEEP_NOT, "begin anew over an existing FILE");
     options_text(set, "log", &s->log, "FILE.csv", "loss, rate, held-out figures, time");
     options_integer(set, "log-every", &s->log_every, 1, 1e12, KEEP_RUN, "N",
@@ -127,12 +135,12 @@ void settings_offer_run(option_set *set, settings *s)
     options_heading(set, "Training (Adam, cosine annealing to 0):");
     options_integer(set, "seed", &s->seed, 0, 9007199254740992.0, KEEP_RUN, "N",
                     "of all that is random");
-    options_integer(set, "steps", &s->steps, 0, 1e12, KEEP_RUN, "N", "batches to train on");
+    options_integer(set, "steps", &s->steps, 0, 1e12, KEEP_LENGTH, "N", "batches to train on");
     if (s->epochs)
-        options_integer(set, "epochs", &s->epochs, 1, 1e9, KEEP_RUN, "N",
+        options_integer(set, "epochs", &s->epochs, 1, 1e9, KEEP_LENGTH, "N",
                         "or how often every task is to be seen");
-    options_integer(set, "schedule", &s->schedule, 1, 1e12, KEEP_RUN, "N",
-                    "steps after which the rate would be 0 [as --steps]");
+    options_integer(set, "schedule", &s->schedule, 1, 1e12, KEEP_LENGTH, "N",
+                    "steps after which the rate is 0 [as --steps]");
     options_integer(set, "stop-at", &s->stop_at, 1, 1e12, KEEP_NOT, "N",
                     "save and stop after step N, to be resumed");
     options_integer(set, "batch", &s->batch, 1, 1e6, KEEP_RUN, "N", "tasks a step");
@@ -166,6 +174,19 @@ static int refuse(option_set *set, const char *text)
     return -1;
 }
 
+int settings_check_folder(option_set *set, const char *name, const char *path)
+{
+    char folder[4096];
+    const char *slash = strrchr(path, '/');
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path + 1) : 1,
+             slash ? path : ".");
+    if (access(folder, W_OK) == 0)
+        return 0;
+    snprintf(set->error, sizeof set->error, "--%s %s: cannot write there: %s", name, path,
+             strerror(errno));
+    return -1;
+}
+
 /* A checkpoint and a log are replaced as a whole, so what is there must be a file; a table may go to
  * a device. */
 static int check_kind(option_set *set, const char *name, const char *path)
@@ -179,20 +200,11 @@ static int check_kind(option_set *set, const char *name, const char *path)
     return -1;
 }
 
-/* Nobody wants to hear after an hour that there is no such folder. */
 static int check_writable(option_set *set, const char *name, const char *path)
 {
-    char folder[4096];
-    const char *slash = path ? strrchr(path, '/') : NULL;
     if (!path)
         return 0;
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path + 1) : 1,
-             slash ? path : ".");
-    if (access(folder, W_OK) == 0)
-        return check_kind(set, name, path);
-    snprintf(set->error, sizeof set->error, "--%s %s: cannot write there: %s", name, path,
-             strerror(errno));
-    return -1;
+    return settings_check_folder(set, name, path) ? -1 : check_kind(set, name, path);
 }
 
 static int check_files(option_set *set, const settings *s)
@@ -220,10 +232,10 @@ int settings_finish(option_set *set, settings *s, int64_t default_sweeps)
         s->samples = mixture ? 10 : 5;
     if (s->hidden == 0)
         s->hidden = model_is_pooled(s->model) ? 128 : 64;
-    if (s->schedule == 0)
-        s->schedule = s->steps;
     if (mixture && s->samples < s->components)
         return refuse(set, "--samples: want at least as many as --components");
+    if (s->schedule && s->schedule < s->steps)
+        return refuse(set, "--schedule: want at least as many as --steps, else the rate is 0");
     if (s->model == MODEL_NPSA && s->layers < 3)
         return refuse(set, "--layers: npsa wants 3 or more");
     if (s->model == MODEL_NPSA && s->hidden % s->heads != 0)

@@ -20,8 +20,11 @@ typedef struct {
     int64_t model, components, vmp_steps, grad, learn_prior, samples, objective;
     int64_t latent, hidden, layers, pooled_layers, heads, decoder_hidden, decoder_layers, x_dim,
         y_dim;
+    double sd_floor;
     /* the run */
-    int64_t seed, steps, epochs, schedule, batch, stop_at; /* epochs 0: there is no such thing */
+    int64_t seed, steps, batch, stop_at;
+    int64_t epochs;   /* 0: there is no such thing */
+    int64_t schedule; /* 0: as steps */
     double rate;
     const char *checkpoint, *log;
     int64_t every, snapshots, log_every, watch_every, watch_tasks, resume, overwrite, threads,
@@ -49,10 +52,16 @@ void settings_offer_model(option_set *set, settings *s);
 void settings_offer_run(option_set *set, settings *s);
 void settings_offer_evaluation(option_set *set, settings *s);
 
+/* Steps over which the rate goes to 0. */
+int64_t settings_schedule(const settings *s);
+
 /* The defaults of 1-D regression. */
 void settings_begin(settings *s);
 
 /* 0, or -1 with set->error if options do not go together; fills in defaults that depend on others. */
 int settings_finish(option_set *set, settings *s, int64_t default_sweeps);
+
+/* Nobody wants to hear after an hour that there is no such folder. -1 with set->error. */
+int settings_check_folder(option_set *set, const char *name, const char *path);
 
 #endif /* SETTINGS_H */

@@ -164,10 +164,14 @@ static void write_sweep(const saved_model *m, const view *v, int64_t sweeps, dou
 {
     char word[24];
     settings_model_name(&m->s, word, sizeof word);
-    fprintf(table, "%s,%s,%lld,%g,%lld,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g", word, m->views.data,
-            (long long)m->s.seed, v->shown, (long long)sweeps, bound, f->ctx_ll.mean,
-            f->ctx_ll.error, f->tgt_ll.mean, f->tgt_ll.error, f->tgt_rmse.mean, f->tgt_rmse.error);
-    fprintf(table, "%s%s\n", v->group ? "," : "", v->group ? v->group : "");
+    fprintf(table, "%s,%s,%lld,%g,%lld,%.9g", word, m->views.data, (long long)m->s.seed, v->shown,
+            (long long)sweeps, bound);
+    report_write_average(table, f->ctx_ll);
+    report_write_average(table, f->tgt_ll);
+    report_write_average(table, f->tgt_rmse);
+    if (v->group)
+        fprintf(table, ",%s,%g,%s", v->group, v->level, m->views.corruption);
+    fputc('\n', table);
 }
 
 static void print_sweep(const saved_model *m, const view *v, int64_t sweeps, double bound,
@@ -177,9 +181,11 @@ static void print_sweep(const saved_model *m, const view *v, int64_t sweeps, dou
     settings_model_name(&m->s, word, sizeof word);
     if (v->group)
         printf("%-6s  ", v->group);
-    printf("%6lld  %-6s  %12.4f  %7.4f ± %.4f  %7.4f ± %.4f  %7.4f ± %.4f\n", (long long)sweeps,
-           word, bound, f->ctx_ll.mean, f->ctx_ll.error, f->tgt_ll.mean, f->tgt_ll.error,
-           f->tgt_rmse.mean, f->tgt_rmse.error);
+    printf("%6lld  %-6s  %12.4f", (long long)sweeps, word, bound);
+    report_average(f->ctx_ll);
+    report_average(f->tgt_ll);
+    report_average(f->tgt_rmse);
+    printf("\n");
 }
 
 /* One sweep is all that ba and mba have. */
@@ -235,13 +241,21 @@ static void print_heads(const view_list *views, FILE *table)
         fprintf(table,
                 "model,data,seed,%s,vmp_steps,bound,ctx_ll,ctx_ll_se,tgt_ll,tgt_ll_se,tgt_rmse,"
                 "tgt_rmse_se%s\n",
-                views->quantity, groups ? ",group" : "");
+                views->quantity, groups ? ",group,level,corruption" : "");
 }
 
-static int refuse_pooled(const saved_model *m, const char *file)
+/* Before anything is computed. */
+static int check_prior(const examiner *e, const char *file)
 {
-    complain("%s: %s has no sweeps", file, model_words[m->s.model]);
-    return EXIT_USAGE;
+    saved_model m;
+    const int status = saved_load(e, file, &m);
+    if (status)
+        return status;
+    const int pooled = model_is_pooled(m.s.model);
+    if (pooled)
+        complain("%s: %s has no sweeps", file, model_words[m.s.model]);
+    saved_destroy(&m);
+    return pooled ? EXIT_USAGE : EXIT_DONE;
 }
 
 static int sweep_file(const examiner *e, const char *file, int first, FILE **table)
@@ -250,9 +264,7 @@ static int sweep_file(const examiner *e, const char *file, int first, FILE **tab
     int status = saved_load(e, file, &m);
     if (status)
         return status;
-    if (model_is_pooled(m.s.model))
-        status = refuse_pooled(&m, file);
-    else if (first && e->s->table && !(*table = output_open(e->s->table)))
+    if (first && e->s->table && !(*table = output_open(e->s->table)))
         status = EXIT_FAILED;
     if (!status && first)
         print_heads(&m.views, *table);
@@ -266,6 +278,8 @@ int sweeps_run(const examiner *e, int n, const char **files)
 {
     FILE *table = NULL;
     int status = EXIT_DONE;
+    for (int i = 0; i < n && !status; i++)
+        status = check_prior(e, files[i]);
     for (int i = 0; i < n && !status; i++)
         status = sweep_file(e, files[i], i == 0, &table);
     if (table && output_close(table, e->s->table) && !status)

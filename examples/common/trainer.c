@@ -65,6 +65,12 @@ static void destroy_trainer(trainer *t)
         fclose(t->log);
 }
 
+/* Of the next step. */
+static double rate_of(const trainer *t)
+{
+    return cosine_rate(t->s->rate, t->state.step, settings_schedule(t->s));
+}
+
 /* Parameters from the seed, or all of it from the checkpoint. */
 static int begin_state(trainer *t)
 {
@@ -75,6 +81,9 @@ static int begin_state(trainer *t)
         if (state_load(t->ctx, &t->net, s->checkpoint, &t->state))
             return -1;
         t->saved = t->state.step;
+        if (!s->quiet)
+            fprintf(stderr, "%s goes on after step %lld of %lld, the rate is %.3g\n", s->checkpoint,
+                    (long long)t->state.step, (long long)s->steps, rate_of(t));
         return 0;
     }
     if (npagg_model_init_params_f32(t->ctx, t->net.model, (uint64_t)s->seed, t->state.params))
@@ -153,7 +162,7 @@ static void move_parameters(trainer *t)
     const int64_t p = net->p, step = t->state.step;
     const int64_t from = t->s->learn_prior ? p : net->prior_from;
     const int64_t to = t->s->learn_prior ? p : net->prior_to;
-    const double rate = cosine_rate(t->s->rate, step, t->s->schedule);
+    const double rate = rate_of(t);
     float *x = t->state.params, *m = t->state.adam, *v = m + p;
     adam_step(from, step, rate, t->grad, m, v, x);
     adam_step(p - to, step, rate, t->grad + to, m + to, v + to, x + to);
@@ -205,8 +214,8 @@ static int write_log(trainer *t, int watched)
     if (!t->log)
         return 0;
     fprintf(t->log, "%lld,%.2f,%.2f,%.9g,%.9g,", (long long)state->step,
-            progress_clock() - t->began, progress_speed(&t->bar, state->step),
-            cosine_rate(t->s->rate, state->step, t->s->schedule), t->shown_loss);
+            progress_clock() - t->began, progress_speed(&t->bar, state->step), rate_of(t),
+            t->shown_loss);
     if (watched)
         fprintf(t->log, "%.9g,%.9g,%.9g,%.9g\n", t->ctx_ll.mean, t->tgt_ll.mean, t->ctx_rmse.mean,
                 t->tgt_rmse.mean);

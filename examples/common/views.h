@@ -15,8 +15,9 @@ typedef struct {
 } view;
 
 typedef struct {
-    const char *quantity; /* what is shown: "gamma" */
-    char data[4096];      /* a word for the tasks, without commas */
+    const char *quantity;   /* what is shown: "gamma" */
+    const char *corruption; /* its kind; NULL if there is one only */
+    char data[4096];        /* a word for the tasks, without commas */
     int count;
     view at[VIEWS_MOST]; /* those of a group together, rising in what is shown */
 } view_list;

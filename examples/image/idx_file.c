@@ -38,6 +38,9 @@ static int complain_of_reading(const source *in)
 {
     int code;
     const char *text = gzerror(in->file, &code);
+    const size_t n = strlen(in->path);
+    if (!strncmp(text, in->path, n) && !strncmp(text + n, ": ", 2))
+        text += n + 2;
     if (code == Z_ERRNO)
         text = strerror(errno);
     if (code == Z_BUF_ERROR)

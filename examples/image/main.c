@@ -10,6 +10,7 @@
 #include "complain.h"
 #include "image_data.h"
 #include "sheet.h"
+#include "trainer.h"
 
 static const char usage[] =
     "usage: npagg-image --data DIR [--checkpoint FILE] [options]        train\n"
@@ -109,6 +110,19 @@ static int check_sizes(const program *p)
     return 0;
 }
 
+/* A table has one row of numbers: severities, context sizes or sweeps. */
+static int check_single(const program *p)
+{
+    const int severities = p->s.levels.count, sizes = p->sizes.count;
+    if (p->sheet.prefix && options_given(p->set, "severity") && severities > 1)
+        return complain("--sheet wants one --severity, got %d", severities);
+    if (!p->sheet.prefix && sizes && severities > 1)
+        return complain("--context-sizes wants one --severity, got %d", severities);
+    if (p->s.sweeps && sizes > 1)
+        return complain("--sweeps wants one of --context-sizes, got %d", sizes);
+    return 0;
+}
+
 static int load_images(void *user)
 {
     program *p = user;
@@ -118,6 +132,8 @@ static int load_images(void *user)
         return -1;
     if (options_given(p->set, "corrupt") && !options_given(p->set, "severity"))
         s->levels = (real_list){6, {0, 1, 2, 3, 4, 5}};
+    if (check_single(p))
+        return -1;
     if (image_data_load(&p->data, options_given(p->set, "classes"), test_only))
         return -1;
     return check_sizes(p);
@@ -137,6 +153,12 @@ static int finish_steps(program *p)
                   wanted = (s->epochs * n + s->batch - 1) / s->batch;
     if (options_given(p->set, "steps") && options_given(p->set, "epochs")) {
         snprintf(p->set->error, sizeof p->set->error, "--steps and --epochs exclude each other");
+        return -1;
+    }
+    if (!options_given(p->set, "steps") && s->epochs && wanted < s->steps) {
+        snprintf(p->set->error, sizeof p->set->error,
+                 "--epochs %lld are %lld steps, but --steps is %lld in the run to resume",
+                 (long long)s->epochs, (long long)wanted, (long long)s->steps);
         return -1;
     }
     if (!options_given(p->set, "steps") && s->epochs)
@@ -191,7 +213,8 @@ static int make_views(void *user, view_list *out)
     if (image_data_choose(d))
         return -1;
     classes_print(&d->classes, classes, sizeof classes);
-    *out = (view_list){.quantity = p->sizes.count ? "context" : "severity"};
+    *out = (view_list){.quantity = p->sizes.count ? "context" : "severity",
+                       .corruption = corrupt_words[p->corrupt]};
     snprintf(out->data, sizeof out->data, "%s classes %s", d->name, classes);
     add_views(p, "seen", &d->seen, out);
     if (d->unseen.n)
@@ -209,10 +232,14 @@ static int draw_sheet(const examiner *e, void *user)
     sheet s = p->sheet;
     if (!s.prefix)
         return -1;
+    if (settings_check_folder(p->set, "sheet", s.prefix)) {
+        complain("%s", p->set->error);
+        return EXIT_USAGE;
+    }
     s.set = &p->data.test;
     if (s.image > s.set->n) {
         complain("--image %lld: there are %lld", (long long)s.image, (long long)s.set->n);
-        return 2;
+        return EXIT_USAGE;
     }
     s.sizes = p->sizes.count ? &p->sizes : &sizes;
     s.kind = kind == CORRUPT_ALL ? CORRUPT_GAUSSIAN : kind;

@@ -11,6 +11,6 @@ awk -F, -v model="$2" -v c="$3" '
                 v = (square[g] - n[g] * mean * mean) / (n[g] - 1) / n[g]
                 error[g] = v > 0 ? sqrt(v) : 0
             }
-            print g "," mean "," error[g]
+            print g "," mean "," error[g] + 0
         }
     }' "$1" | sort -t, -k1,1g

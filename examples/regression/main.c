@@ -146,6 +146,10 @@ static int predict_task(const examiner *e, void *user)
         complain("--predict wants one FILE");
         return EXIT_USAGE;
     }
+    if (settings_check_folder(p->set, "predict", p->picture.prefix)) {
+        complain("%s", p->set->error);
+        return EXIT_USAGE;
+    }
     return picture_write(e, &p->picture, p->csv ? &p->own : NULL, &p->kernel);
 }
 

@@ -49,6 +49,12 @@ nonsense "--steps and --epochs exclude each other" --steps 3 --epochs 3
 nonsense "--layers: npsa wants 3 or more" --model npsa --layers 2
 nonsense "--hidden: npsa wants a multiple of --heads" --model npsa --hidden 100
 nonsense "--resume wants --checkpoint" --resume
+nonsense "--schedule: want at least as many as --steps" --steps 9 --schedule 8
+nonsense "--sd-floor 1: want a number from 0 to 0.999" --sd-floor 1
+nonsense "--sheet /nowhere/s: cannot write there: No such file or directory" --sheet /nowhere/s x.st
+nonsense "--sheet wants one --severity, got 2" --sheet p --severity 1,5 x.st
+nonsense "--context-sizes wants one --severity, got 6" --eval x.st --context-sizes 10,20 --corrupt shot
+nonsense "--sweeps wants one of --context-sizes, got 2" --eval x.st --sweeps 3 --context-sizes 10,20
 nonsense "--eval wants a file" --eval
 nonsense "--sheet wants 1 to 8 FILEs" --sheet p
 nonsense "nowhere.st" --eval nowhere.st
@@ -66,7 +72,10 @@ check "without data it says how to do without" no_data
 tiny=(--latent 4 --hidden 4 --layers 2 --decoder-hidden 4 --decoder-layers 2 --batch 10 --quiet
     --watch-every 0 --classes 0-3)
 "$program" --data synthetic "${tiny[@]}" --steps 2 --checkpoint run.st
-nonsense "--steps is 7, but 2 in run.st" --resume --checkpoint run.st --steps 7
+nonsense "--steps is 1, but 2 in run.st" --resume --checkpoint run.st --steps 1
+nonsense "--lr is 0.1, but 0.0005 in run.st" --resume --checkpoint run.st --lr 0.1
+nonsense "--sd-floor is 0.2, but 0.1 in run.st" --eval run.st --sd-floor 0.2
+nonsense "--schedule: want at least as many as --steps" --resume --checkpoint run.st --steps 9 --schedule 8
 nonsense "--classes is 0-4, but 0-3 in the run" --resume --checkpoint run.st --classes 0-4
 nonsense "--model is rba, but ba in run.st" --eval run.st --model rba
 

@@ -41,6 +41,49 @@ in_steps() {
 }
 check "--steps may say the same as --epochs" in_steps
 
+# A run goes on to more steps. Under a schedule that was as long from the beginning it has the same
+# bytes as one that was never to end before; else the rate is that of the longer run from there.
+run short --model rba --seed 5 --steps 40 --schedule 100 --every 1000
+run short --model rba --seed 5 --steps 100 --resume
+run whole --model rba --seed 5 --steps 100 --schedule 100
+same_model() { # two names; one log has held-out figures that the other lacks
+    cmp "$1.st" "$2.st" && cmp <(cut -d, -f1,4,5 "$1.csv") <(cut -d, -f1,4,5 "$2.csv")
+}
+check "40 steps of a schedule of 100 go on to 100 with the same bytes" same_model short whole
+longer() {
+    run more --model ba --seed 5 --epochs 1 && run more --model ba --seed 5 --epochs 2 --resume &&
+        run twice --model ba --seed 5 --epochs 2 || return 1
+    cmp <(head -n 11 more.csv | cut -d, -f1,4,5) <(head -n 11 ba.csv | cut -d, -f1,4,5) &&
+        cmp <(tail -n +12 more.csv | cut -d, -f1,4) <(tail -n +12 twice.csv | cut -d, -f1,4) &&
+        tail -n 1 more.csv | grep '^200,'
+}
+check "an epoch goes on to two, with the rate of two from there" longer
+fewer() { # arguments...
+    run steps --model ba --seed 5 --resume "$@" 2>err
+    [ $? -eq 2 ] && cat err && [ "$(wc -l <err)" -eq 1 ]
+}
+run steps --model ba --seed 5 --steps 150 --overwrite
+check "but not to fewer" fewer --steps 149
+check "nor to fewer in epochs" fewer --epochs 1
+tells() {
+    run more --model ba --epochs 3 --stop-at 201 --resume --quiet 2>err && [ ! -s err ] || return 1
+    "$program" --data synthetic --checkpoint more.st --resume --stop-at 202 2>err
+    cat err
+    grep -q '^more.st goes on after step 201 of 300, the rate is 0.00' err
+}
+check "it says where a run goes on, unless it is to be quiet" tells
+
+interrupted() { # signal, status
+    "$program" "${small[@]}" --model rba --seed 5 --epochs 1 --checkpoint "int-$1.st" --log "int-$1.csv" \
+        --every 1000 &
+    while ! grep -q '^10,' "int-$1.csv" 2>/dev/null; do sleep 0.01; done
+    kill "-$1" $!
+    wait $!
+    [ $? -eq "$2" ] && run "int-$1" --model rba --seed 5 --resume && same_run "int-$1" rba
+}
+check "SIGINT saves, and the run goes on to the same bytes" interrupted INT 130
+check "so does SIGTERM" interrupted TERM 143
+
 paper() { # name, arguments...
     "$program" --data synthetic --model rba --samples 2 --batch 10 --steps 4 --quiet --watch-every 0 \
         --checkpoint "$1.st" --log "$1.csv" "${@:2}"
@@ -70,6 +113,14 @@ tables() { # lines of table.csv and tasks.csv
 check "with a line for each in the tables" tables 5 241
 check "at severities" evaluates severity ba.st --corrupt noise --severity 0,3,5
 check "again with a line for each" tables 7 361
+names_corruption() {
+    [ "$(awk -F, 'NR > 1 { print $24 }' table.csv | sort -u)" = "$1" ]
+}
+check "which says what the corruption is" names_corruption noise
+one_batch() {
+    evaluates severity ba.st --tasks 20 && awk -F, 'NR > 1 && ($13 == "" || $17 != "") { bad = 1 } END { exit bad }' table.csv
+}
+check "the error of one batch's RMSE is not known" one_batch
 check "at all severities if none is given" evaluates severity ba.st --corrupt pixelate
 check "which are six" tables 13 721
 check "at context sizes" evaluates context ba.st --context-sizes 10,100,400
@@ -105,6 +156,11 @@ no_sweeps() {
     [ $? -eq 2 ] && cat err && grep -q "npsa.st: npsa has no sweeps" err
 }
 check "npsa has no sweeps to show" no_sweeps
+no_sweeps_at_all() {
+    "$program" "${small[@]}" --eval rba.st np.st --sweeps 3 >out 2>err
+    [ $? -eq 2 ] && cat out err && [ ! -s out ] && grep -q "np.st: np has no sweeps" err
+}
+check "which it says before it computes" no_sweeps_at_all
 
 draws() {
     "$program" "${small[@]}" --sheet sheet --corrupt impulse --severity 5 --image 7 ba.st rba.st || return 1
@@ -119,4 +175,14 @@ missing() { # in a row of the sheet (28 lines): pixels of the context column tha
 }
 check "its first row shows 10 pixels" missing 0 10
 check "its fourth row shows 400" missing 90 400
+opens() {
+    gnuplot -e "out='sheet'; sheet='sheet'" -c "$SOURCE_ROOT/examples/plots/sheet.gp" || return 1
+    [ "$(head -c 8 sheet.png | od -An -tx1 | tr -d ' ')" = 89504e470d0a1a0a ] &&
+        tail -c 8 sheet.png | head -c 4 | grep -q IEND && [ "$(wc -c <sheet.png)" -gt 5000 ]
+}
+if command -v gnuplot >/dev/null; then
+    check "its picture is a whole PNG" opens
+else
+    echo "SKIP: its picture is a whole PNG: no gnuplot"
+fi
 finish

@@ -80,7 +80,7 @@ nonsense "text.st exists: --resume continues it, --overwrite begins anew" --chec
 tiny=(--latent 4 --hidden 4 --decoder-hidden 4 --quiet)
 "$program" "${tiny[@]}" --steps 2 --checkpoint run.st
 nonsense "--lr is 0.1, but 0.0005 in run.st" --resume --checkpoint run.st --lr 0.1
-nonsense "--steps is 7, but 2 in run.st" --resume --checkpoint run.st --steps 7
+nonsense "--steps is 1, but 2 in run.st" --resume --checkpoint run.st --steps 1
 nonsense "--model is rba, but ba in run.st" --eval run.st --model rba
 nonsense "--latent is 8, but 4 in run.st" --eval run.st --latent 8
 
