@@ -30,37 +30,57 @@ take_options() { # "names of options" arguments...
 check_numbers() { # names of options...
     local name
     for name in "$@"; do
-        [[ ${!name} =~ ^[1-9][0-9]{0,11}$ ]] || die "--$name ${!name}: want a whole number from 1"
+        [[ ${!name} =~ ^[1-9][0-9]{0,8}$ ]] || die "--$name ${!name}: want a whole number from 1 to 999999999"
     done
 }
 
-# What all runs of a folder have in common is in its file "settings", the length of training first.
-# With a larger length they are to go on: what was finished moves to a folder of its own.
-same_settings() { # "epochs" or "steps", the others
-    local now="$1 ${!1} $2" was length rest
-    if [ -e "$out/settings" ]; then
-        was=$(cat "$out/settings")
+# Takes the folder until the script and all runs that it started have ended, also those that outlive
+# it. What all runs there have in common is in the file "settings", the length of training first. With
+# a larger length they are to go on: what was finished moves to a folder of its own.
+take_folder() { # "epochs" or "steps", the others
+    local was='' length='' rest=''
+    mkdir -p "$out"
+    exec 9>"$out/lock"
+    flock -n 9 || die "$out: runs are still going on there; wait for them, or stop them"
+    if compgen -G "$out/*.safetensors" >/dev/null; then # else nothing came of the settings
+        was=$(cat "$out/settings" 2>/dev/null) || die "$out has models, but no file settings that says what they are"
         read -r _ length rest <<<"$was"
-        if [ "$rest" != "$2" ] || [ "${!1}" -lt "$length" ]; then
-            die "$out was begun with $was; give the same, or more --$1, or another --out"
+        if [[ ! $length =~ ^[0-9]+$ ]] || [ "$rest" != "$2" ] || [ "${!1}" -lt "$length" ]; then
+            die "$out was begun with \"$was\"; give the same, or more --$1, or another --out"
         fi
         [ "${!1}" -eq "$length" ] || put_aside "$out/$length-$1"
     fi
-    echo "$now" >"$out/settings.new"
+    echo "$1 ${!1} $2" >"$out/settings.new"
     mv "$out/settings.new" "$out/settings"
 }
 
-# What evaluation and drawing made, and a copy of the models. Killed within, it is done again: nothing
-# is trained before it is finished.
+# What evaluation and drawing made, and a copy of finished models. Killed within, it is done again:
+# nothing is trained before it is complete.
 put_aside() { # folder
-    local file
-    echo "what was finished in $out is in $1 now; its runs go on"
+    local file name
+    echo "the runs in $out go on; what it had is in $1"
     mkdir -p "$1"
+    for file in "$out"/*.done; do
+        [ ! -e "$file" ] || mv "$file" "$1"
+    done
+    for file in "$1"/*.done; do
+        name=$(basename "$file" .done)
+        [ ! -e "$file" ] || cp "$out/$name.safetensors" "$out/$name-log.csv" "$1"
+    done
     for file in "$out"/*; do
         case $file in
-        *.safetensors | *-log.csv) cp "$file" "$1" ;;
-        *.csv | *.done | *.md | *.png | *.svg | *.csv.log) mv "$file" "$1" ;;
+        *-log.csv) ;;
+        *.csv | *.md | *.png | *.svg | *.csv.log) mv "$file" "$1" ;;
         esac
+    done
+}
+
+# Which finished runs went on from a shorter length, under another rate then.
+print_history() { # "epochs" or "steps"
+    local file name
+    for file in "$out"/*-"$1"/*.done; do
+        name=$(basename "$file" .done)
+        [ ! -e "$out/$name.done" ] || echo "$name went on after $(basename "$(dirname "$file")"), its rate having gone to 0 there."
     done
 }
 
@@ -99,8 +119,9 @@ run_all() {
     list_runs | xargs -r -P "$jobs" -L 1 bash -euo pipefail -c 'one "$@"' one || failed=1
 }
 
+# In the folder, so that its name may have spaces.
 plot() { # script, settings
-    gnuplot -e "$2" -c "$here/examples/plots/$1.gp" && return
+    (cd "$out" && gnuplot -e "${2//"$out/"/}" -c "$here/examples/plots/$1.gp") && return
     echo "the picture failed: $2" >&2
     failed=1
 }

@@ -39,8 +39,6 @@ train() { # model seed
 one() { # model seed
     local name=$1-$2 eval
     [ ! -e "$out/$name.done" ] || return 0
-    exec 9>"$out/$name.lock" # a run whose script was killed may still be there
-    flock -n 9 || { echo "$name: running already" && return 0; }
     train "$1" "$2" || give_up "$name" "$out/$name.out"
     eval=("$program" --data "$data" --eval "$out/$name.safetensors" --threads "$threads" --quiet)
     once "${eval[@]}" --csv-out "$out/$name-eval.csv"
@@ -185,6 +183,7 @@ print_report() {
         print_sweeps $group
     done
     print_costs
+    print_history epochs
 }
 
 draw_levels() { # part group title xlabel xtick side
@@ -234,8 +233,8 @@ if [ "$report" -eq 1 ]; then
     exit
 fi
 [ -n "$data" ] || die "--data DIR is missing; scripts/demo-image.sh needs none"
-mkdir -p "$out"
-same_settings epochs "samples $samples tasks $tasks data $data"
+[ "$data" = synthetic ] || [ -e "${data%%,*}" ] || die "--data $data: there is no such file"
+take_folder epochs "samples $samples tasks $tasks data $data"
 [ -n "${NPAGG_IMAGE:-}" ] || build examples/image/npagg-image
 export data out epochs samples threads tasks severities sizes sweeps program
 export -f train

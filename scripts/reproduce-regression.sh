@@ -31,8 +31,6 @@ one() { # kernel model seed
     local name=$1-$2-$3 model
     model=$out/$name.safetensors
     [ ! -e "$out/$name.done" ] || return 0
-    exec 9>"$out/$name.lock" # a run whose script was killed may still be there
-    flock -n 9 || { echo "$name: running already" && return 0; }
     "$program" --kernel "$1" --model "$2" --seed "$3" --steps "$steps" --threads "$threads" \
         --checkpoint "$model" --resume --log "$out/$name-log.csv" --every 500 --snapshots 5000 \
         >"$out/$name.out" 2>&1 || give_up "$name" "$out/$name.out"
@@ -193,17 +191,18 @@ print_report() {
         print_table "$kernel" "target RMSE" 16
     done
     print_steps
+    print_history steps
 }
 
 for file in phones_belgium ambient_nox_ch_daily lynx_hare_1845_1935; do
     [ -z "$data" ] || [ -r "$data/$file.csv" ] || die "--data $data: no $file.csv there"
 done
-mkdir -p "$out"
 if [ $report -eq 1 ]; then
+    [ -e "$out/settings" ] || die "$out has no runs"
     print_report
     exit
 fi
-same_settings steps "tasks $tasks"
+take_folder steps "tasks $tasks"
 [ -n "${NPAGG_REGRESSION:-}" ] || build examples/regression/npagg-regression
 export out steps threads tasks gammas program
 run_all

@@ -262,6 +262,7 @@ int options_restore(option_set *set, const double *in, int strict, const char *f
         }
         if (o->given && *kept != option_number(o) && !may_differ(o, *kept, strict))
             return refuse_kept(set, o, *kept, file);
+        set->longer |= o->given && o->keep == KEEP_LENGTH && *kept < option_number(o);
         if (!o->given)
             option_set_number(o, *kept);
     }

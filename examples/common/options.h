@@ -40,6 +40,7 @@ typedef struct {
     int count;
     const char **files; /* arguments that are no options */
     int n_files;
+    int longer; /* options_restore found a length that is larger than the kept one */
     char error[512];
 } option_set;
 

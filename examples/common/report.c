@@ -65,6 +65,11 @@ void report_write_average(FILE *file, average a)
         fprintf(file, "%.9g", a.error);
 }
 
+const char *report_corruption(const view_list *views, const view *v)
+{
+    return v->level > 0 ? views->corruption : "none";
+}
+
 static void write_line(FILE *file, const view_list *views, const result *first, const result *r,
                        int at)
 {
@@ -81,7 +86,7 @@ static void write_line(FILE *file, const view_list *views, const result *first, 
     report_write_average(file, average_of(s->tasks, s->tgt_ll, first->at[at].tgt_ll));
     if (v->group)
         fprintf(file, ",%s,%g,%lld,%lld,%s", v->group, v->level, (long long)r->s.samples,
-                (long long)r->parameters, views->corruption);
+                (long long)r->parameters, report_corruption(views, v));
     fputc('\n', file);
 }
 

@@ -27,6 +27,9 @@ figures figures_of(const scores *s);
 void report_average(average a);
 void report_write_average(FILE *file, average a);
 
+/* What it is called in tables. */
+const char *report_corruption(const view_list *views, const view *v);
+
 /* For each view a line per result; the difference to the first result is over the same tasks. */
 void report_print(const view_list *views, int n, const result *results);
 

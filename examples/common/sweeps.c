@@ -170,7 +170,7 @@ static void write_sweep(const saved_model *m, const view *v, int64_t sweeps, dou
     report_write_average(table, f->tgt_ll);
     report_write_average(table, f->tgt_rmse);
     if (v->group)
-        fprintf(table, ",%s,%g,%s", v->group, v->level, m->views.corruption);
+        fprintf(table, ",%s,%g,%s", v->group, v->level, report_corruption(&m->views, v));
     fputc('\n', table);
 }
 

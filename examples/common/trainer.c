@@ -71,6 +71,16 @@ static double rate_of(const trainer *t)
     return cosine_rate(t->s->rate, t->state.step, settings_schedule(t->s));
 }
 
+static void say_where(const trainer *t)
+{
+    const long long step = (long long)t->state.step, steps = (long long)t->s->steps;
+    if (step < steps)
+        fprintf(stderr, "%s goes on after step %lld of %lld, the rate is %.3g\n", t->s->checkpoint,
+                step, steps, rate_of(t));
+    else
+        fprintf(stderr, "%s is finished, with step %lld of %lld\n", t->s->checkpoint, step, steps);
+}
+
 /* Parameters from the seed, or all of it from the checkpoint. */
 static int begin_state(trainer *t)
 {
@@ -82,8 +92,7 @@ static int begin_state(trainer *t)
             return -1;
         t->saved = t->state.step;
         if (!s->quiet)
-            fprintf(stderr, "%s goes on after step %lld of %lld, the rate is %.3g\n", s->checkpoint,
-                    (long long)t->state.step, (long long)s->steps, rate_of(t));
+            say_where(t);
         return 0;
     }
     if (npagg_model_init_params_f32(t->ctx, t->net.model, (uint64_t)s->seed, t->state.params))
@@ -269,6 +278,8 @@ static int stop_early(const trainer *t)
 static int run_steps(trainer *t)
 {
     const settings *s = t->s;
+    if (t->set->longer) /* the file is to know */
+        t->saved = -1;
     if (save_state(t))
         return EXIT_FAILED;
     progress_begin(&t->bar, model_words[s->model], "steps", t->state.step, s->steps, s->quiet);

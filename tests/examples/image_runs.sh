@@ -58,6 +58,12 @@ longer() {
         tail -n 1 more.csv | grep '^200,'
 }
 check "an epoch goes on to two, with the rate of two from there" longer
+# Said once it is known, also if no step follows.
+remembers() {
+    run more --model ba --seed 5 --epochs 3 --resume --stop-at 10 && run more --model ba --seed 5 --resume --stop-at 210 &&
+        tail -n 1 more.csv | cut -d, -f1 | grep -x 210
+}
+check "a longer length is kept even if no step follows" remembers
 fewer() { # arguments...
     run steps --model ba --seed 5 --resume "$@" 2>err
     [ $? -eq 2 ] && cat err && [ "$(wc -l <err)" -eq 1 ]
@@ -66,10 +72,10 @@ run steps --model ba --seed 5 --steps 150 --overwrite
 check "but not to fewer" fewer --steps 149
 check "nor to fewer in epochs" fewer --epochs 1
 tells() {
-    run more --model ba --epochs 3 --stop-at 201 --resume --quiet 2>err && [ ! -s err ] || return 1
-    "$program" --data synthetic --checkpoint more.st --resume --stop-at 202 2>err
+    run more --model ba --epochs 4 --stop-at 211 --resume --quiet 2>err && [ ! -s err ] || return 1
+    "$program" --data synthetic --checkpoint more.st --resume --stop-at 212 2>err
     cat err
-    grep -q '^more.st goes on after step 201 of 300, the rate is 0.00' err
+    grep -q '^more.st goes on after step 211 of 400, the rate is 0.00' err
 }
 check "it says where a run goes on, unless it is to be quiet" tells
 
@@ -114,9 +120,9 @@ check "with a line for each in the tables" tables 5 241
 check "at severities" evaluates severity ba.st --corrupt noise --severity 0,3,5
 check "again with a line for each" tables 7 361
 names_corruption() {
-    [ "$(awk -F, 'NR > 1 { print $24 }' table.csv | sort -u)" = "$1" ]
+    awk -F, 'NR > 1 && $24 != ($7 > 0 ? "noise" : "none") { bad = 1 } END { exit bad }' table.csv
 }
-check "which says what the corruption is" names_corruption noise
+check "which says what the corruption is" names_corruption
 one_batch() {
     evaluates severity ba.st --tasks 20 && awk -F, 'NR > 1 && ($13 == "" || $17 != "") { bad = 1 } END { exit bad }' table.csv
 }

@@ -13,7 +13,7 @@ chmod +x small
 export NPAGG_IMAGE=$PWD/small
 
 reproduce() {
-    "$SOURCE_ROOT/scripts/reproduce-image.sh" --data synthetic --out results --models "ba rba np" --samples 2 \
+    "$SOURCE_ROOT/scripts/reproduce-image.sh" --data synthetic --out "$WORK/my results" --models "ba rba np" --samples 2 \
         --tasks 50 "$@" >out 2>err
 }
 
@@ -30,20 +30,37 @@ finishes() { # epochs, steps
     for run in ba-1 rba-1 np-1; do
         grep -q "^$run: $2 steps, .* target log-lik. seen" out || return 1
     done
-    [ "$(grep -c '^| [a-z]* (1) | .* ± ' results/tables.md)" -eq 3 ] && grep -q '^| rba, 10 |' results/tables.md
+    [ "$(grep -c '^| [a-z]* (1) | .* ± ' "my results/tables.md")" -eq 3 ] && grep -q '^| rba, 10 |' "my results/tables.md"
 }
 check "three models are trained and evaluated" finishes 1 40
 again() {
     reproduce --epochs 1 && cat out && ! grep -q steps out
 }
 check "once" again
-check "other settings are refused" refuses "was begun with epochs 1 samples 2" --epochs 1 --samples 3
+check "other settings are refused" refuses 'was begun with "epochs 1 samples 2' --epochs 1 --samples 3
 check "with more epochs they go on" finishes 2 80
 kept() {
-    ls results results/1-epochs
-    awk -F, 'NR > 1 && $5 != 40 { bad = 1 } END { exit bad || NR < 2 }' results/1-epochs/ba-1-eval.csv &&
-        [ -e results/1-epochs/tables.md ] && [ -e results/1-epochs/ba-1.safetensors ]
+    ls "my results" "my results/1-epochs"
+    awk -F, 'NR > 1 && $5 != 40 { bad = 1 } END { exit bad || NR < 2 }' "my results/1-epochs/ba-1-eval.csv" &&
+        [ -e "my results/1-epochs/tables.md" ] && [ -e "my results/1-epochs/ba-1.safetensors" ]
 }
 check "what was there is kept" kept
-check "and cannot go back" refuses "was begun with epochs 2" --epochs 1
+told() {
+    grep 'ba-1 went on after 1-epochs' "my results/tables.md"
+}
+check "the tables say so" told
+check "and cannot go back" refuses 'was begun with "epochs 2' --epochs 1
+# A run that outlives its script keeps the folder.
+orphan() {
+    reproduce --epochs 200 --jobs 1 --threads 1 --models ba &
+    local script=$!
+    until pgrep -f "$WORK/my results/ba-1.safetensors --resume" >/dev/null; do sleep 0.05; done
+    kill -9 $script
+    wait $script
+    refuses "runs are still going on there" --epochs 300 || return 1
+    pkill -9 -f "$WORK/my results/ba-1.safetensors --resume"
+    flock "my results/lock" true # until the last of them is gone
+    [ -e "my results/2-epochs/ba-1.done" ] && [ ! -e "my results/ba-1.done" ]
+}
+check "a run that outlives the script keeps the folder" orphan
 finish
