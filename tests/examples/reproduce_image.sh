@@ -6,15 +6,17 @@ program=$(realpath "$1")
 cd "$WORK" || exit 1
 cat >small <<END
 #!/bin/sh
+echo \$\$ >"$WORK/pid"
 exec "$program" --latent 8 --hidden 8 --layers 3 --decoder-hidden 8 --decoder-layers 2 --batch 50 \
     --eval-samples 5 --watch-tasks 20 "\$@"
 END
 chmod +x small
 export NPAGG_IMAGE=$PWD/small
 
+script=("$SOURCE_ROOT/scripts/reproduce-image.sh" --data synthetic --out "$WORK/my results"
+    --models "ba rba np" --samples 2 --tasks 50)
 reproduce() {
-    "$SOURCE_ROOT/scripts/reproduce-image.sh" --data synthetic --out "$WORK/my results" --models "ba rba np" --samples 2 \
-        --tasks 50 "$@" >out 2>err
+    "${script[@]}" "$@" >out 2>err
 }
 
 refuses() { # text, arguments...
@@ -52,13 +54,13 @@ check "the tables say so" told
 check "and cannot go back" refuses 'was begun with "epochs 2' --epochs 1
 # A run that outlives its script keeps the folder.
 orphan() {
-    reproduce --epochs 200 --jobs 1 --threads 1 --models ba &
-    local script=$!
-    until pgrep -f "$WORK/my results/ba-1.safetensors --resume" >/dev/null; do sleep 0.05; done
-    kill -9 $script
-    wait $script
+    rm "my results/ba-1.out"
+    "${script[@]}" --epochs 200 --jobs 1 --threads 1 --models ba &
+    until grep -q 'goes on after' "my results/ba-1.out" 2>/dev/null; do sleep 0.05; done
+    kill -9 $!
+    wait $!
     refuses "runs are still going on there" --epochs 300 || return 1
-    pkill -9 -f "$WORK/my results/ba-1.safetensors --resume"
+    kill -9 "$(cat pid)"
     flock "my results/lock" true # until the last of them is gone
     [ -e "my results/2-epochs/ba-1.done" ] && [ ! -e "my results/ba-1.done" ]
 }
