@@ -46,6 +46,10 @@ done
 for value in 0 -1e-3 nan inf fast ""; do
     nonsense "--lr $value: want a number from" --lr "$value"
 done
+for value in 1 -0.1 nan x ""; do
+    nonsense "--sd-floor $value: want a number from 0 to 0.999" --sd-floor "$value"
+done
+nonsense "--predict nowhere/x: cannot write there" --predict nowhere/x y.st
 for value in -0.1 0.1, ,0.1 "0.1 0.2" nan x; do
     nonsense "--gamma $value: want a number from 0" --gamma "$value"
 done
