@@ -7,7 +7,7 @@
 # lines of a model and level (seeds) are averaged; the bars are standard errors over tasks, or over
 # seeds if there are several. Optional: heading, xlabel, xtick (their distance), side (room beside
 # the first and last level).
-if (!exists('width')) width = 1200
+if (!exists('width')) width = 1260
 if (!exists('height')) height = 440
 if (!exists('heading')) heading = 'Corrupted context: y += γ · Student-t(2.1)'
 if (!exists('xlabel')) xlabel = 'corruption γ'
@@ -25,7 +25,7 @@ set autoscale xfix
 do for [f = 1:2] {
     eval terminal(f)
     set output file(f)
-    set multiplot layout 1, 2 title heading font ',15' margins char 11, char 21, char 4, char 4 spacing char 13, char 0
+    set multiplot layout 1, 2 title heading font ',15' margins char 11, char 27, char 4, char 4 spacing char 13, char 0
     set offsets side, side, graph 0.05, graph 0.05
     unset key
     set title 'log-likelihood, higher is better'
