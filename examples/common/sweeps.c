@@ -244,8 +244,8 @@ static void print_heads(const view_list *views, FILE *table)
                 views->quantity, groups ? ",group,level,corruption" : "");
 }
 
-/* Before anything is computed. */
-static int check_prior(const examiner *e, const char *file)
+/* Baselines have no sweeps, which is said before anything is computed. */
+static int check_sweeps(const examiner *e, const char *file)
 {
     saved_model m;
     const int status = saved_load(e, file, &m);
@@ -279,7 +279,7 @@ int sweeps_run(const examiner *e, int n, const char **files)
     FILE *table = NULL;
     int status = EXIT_DONE;
     for (int i = 0; i < n && !status; i++)
-        status = check_prior(e, files[i]);
+        status = check_sweeps(e, files[i]);
     for (int i = 0; i < n && !status; i++)
         status = sweep_file(e, files[i], i == 0, &table);
     if (table && output_close(table, e->s->table) && !status)

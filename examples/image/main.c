@@ -155,13 +155,14 @@ static int finish_steps(program *p)
         snprintf(p->set->error, sizeof p->set->error, "--steps and --epochs exclude each other");
         return -1;
     }
-    if (!options_given(p->set, "steps") && s->epochs && wanted < s->steps) {
+    const int by_epochs = !options_given(p->set, "steps") && s->epochs;
+    if (by_epochs && wanted < s->steps) {
         snprintf(p->set->error, sizeof p->set->error,
                  "--epochs %lld are %lld steps, but --steps is %lld in the run to resume",
                  (long long)s->epochs, (long long)wanted, (long long)s->steps);
         return -1;
     }
-    if (!options_given(p->set, "steps") && s->epochs)
+    if (by_epochs)
         s->steps = wanted;
     if (s->steps != wanted)
         s->epochs = 0;
