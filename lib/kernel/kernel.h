@@ -25,7 +25,6 @@ typedef struct NP_REAL(np_block) {
     const int64_t *row; /* [n]: rows of m that are in the block */
     const real *lam;    /* [n,d]: 1/v of those rows; NULL: not known yet, computed on the way */
     real *store;        /* [n,d]: where 1/v is left if it was not known; NULL: nowhere */
-    int32_t far;        /* the rows come from beyond the nearest caches */
 } NP_REAL(np_block);
 #define np_block NP_REAL(np_block)
 
@@ -35,6 +34,34 @@ typedef struct np_range {
     double v_min, v_max, m_max; /* smallest and largest v, largest |m| */
     int32_t bad;
 } np_range;
+
+/*
+ * Rows about a centre, which all sums of a sweep can be had from: lam, and g = lam (m - centre).
+ * With e = E - centre, quad and dot about E are sums of lam a + g b, see pair_quad and pair_dot.
+ */
+typedef struct NP_REAL(np_pairs) {
+    int64_t n, d;
+    const real *lam, *g; /* [n,d] */
+} NP_REAL(np_pairs);
+#define np_pairs NP_REAL(np_pairs)
+
+/*
+ * A sweep over rows: of a few of them the sums s over dimensions, then what each row counts, then
+ * the sums over rows, while the rows are in the nearest cache.
+ */
+#define NP_VISIT_ROWS 16 /* so many rows at a time, at most */
+typedef struct NP_REAL(np_visit) {
+    /* c [n] of rows i .. i+n-1, given their s [n]; 0: these rows count nothing. */
+    int (*weigh)(void *self, int64_t i, int64_t n, const double *s, real *c);
+    void *self;
+    double *L, *h; /* [d]: added to; NULL: not wanted */
+    /* Room for rows on the way, [rows,d]: for NP_VISIT_ROWS, or for all of them, who are then found
+     * there afterwards. Row i is in i mod rows. */
+    int64_t rows;
+    real *lam, *g;
+    real *stage; /* [6,d]: room for vectors */
+} NP_REAL(np_visit);
+#define np_visit NP_REAL(np_visit)
 
 /* One sweep's share of a row's gradient, see push. */
 typedef struct NP_REAL(np_term) {
@@ -61,6 +88,24 @@ typedef struct NP_REAL(np_kernels) {
     /* (A8): s [n] = sum_d lam (dL + dh (m - E)). */
     void (*dot)(const np_block *block, const double *E, const double *dL, const double *dh,
                 double *s);
+
+    /* quad (b NULL, a = V) or dot (a = dL, b = dh) as a sweep; then L += sum_i c_i lam_i, h += sum_i
+     * c_i lam_i (m_i - E). If lam is known there need be no room for it. */
+    void (*visit)(const np_block *block, const double *E, const double *a, const double *b,
+                  const np_visit *visit);
+
+    /* The same with s = sum_d lam a + g b; then L += sum_i c_i lam_i, h += sum_i c_i g_i. No room
+     * for rows is needed. */
+    void (*visit_pairs)(const np_pairs *pairs, const real *a, const real *b, const np_visit *visit);
+
+    /* a = e^2 + V - V_0, b = -2 e: s of visit_pairs is what quad at E, V is more than quad at the
+     * centre, V_0. All [d], in double until they are rounded. */
+    void (*pair_quad)(int64_t d, const double *E, const double *V, const double *centre,
+                      const double *V_0, real *a, real *b);
+
+    /* a = dL - dh e, b = dh: s is dot at E. */
+    void (*pair_dot)(int64_t d, const double *E, const double *dL, const double *dh,
+                     const double *centre, real *a, real *b);
 
     /*
      * (A6), (A7), (A10): over the terms, with x = m - E,

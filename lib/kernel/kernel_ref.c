@@ -92,6 +92,72 @@ static void dot(const np_block *k, const double *E, const double *dL, const doub
     }
 }
 
+static void add_pair(int64_t d, const real *lam, const real *g, real c, const np_visit *visit)
+{
+    for (int64_t j = 0; j < d; j++) {
+        visit->L[j] += (double)c * (double)lam[j];
+        visit->h[j] += (double)c * (double)g[j];
+    }
+}
+
+/* One row: lam and g into the room, then its sums. */
+static void visit_row(const np_block *k, int64_t i, const double *E, const double *a,
+                      const double *b, const np_visit *visit)
+{
+    const int64_t at = i % visit->rows * k->d;
+    const real *m = row_m(k, i);
+    real *g = visit->g + at, c;
+    double s = 0;
+    for (int64_t j = 0; j < k->d; j++) {
+        const double x = (double)m[j] - E[j], lam = lam_of(k, i, j);
+        if (!k->lam)
+            visit->lam[at + j] = (real)lam;
+        g[j] = (real)(lam * x);
+        s += lam * (a[j] + (b ? b[j] : x) * x);
+    }
+    if (visit->weigh(visit->self, i, 1, &s, &c) && visit->L)
+        add_pair(k->d, k->lam ? k->lam + i * k->d : visit->lam + at, g, c, visit);
+}
+
+static void visit(const np_block *k, const double *E, const double *a, const double *b,
+                  const np_visit *visit)
+{
+    for (int64_t i = 0; i < k->n; i++)
+        visit_row(k, i, E, a, b, visit);
+}
+
+static void visit_pairs(const np_pairs *k, const real *a, const real *b, const np_visit *visit)
+{
+    for (int64_t i = 0; i < k->n; i++) {
+        const real *lam = k->lam + i * k->d, *g = k->g + i * k->d;
+        double s = 0;
+        real c;
+        for (int64_t j = 0; j < k->d; j++)
+            s += (double)lam[j] * (double)a[j] + (double)g[j] * (double)b[j];
+        if (visit->weigh(visit->self, i, 1, &s, &c) && visit->L)
+            add_pair(k->d, lam, g, c, visit);
+    }
+}
+
+static void pair_quad(int64_t d, const double *E, const double *V, const double *centre,
+                      const double *V_0, real *a, real *b)
+{
+    for (int64_t j = 0; j < d; j++) {
+        const double e = E[j] - centre[j];
+        a[j] = (real)(e * e + (V[j] - V_0[j]));
+        b[j] = (real)(-2 * e);
+    }
+}
+
+static void pair_dot(int64_t d, const double *E, const double *dL, const double *dh,
+                     const double *centre, real *a, real *b)
+{
+    for (int64_t j = 0; j < d; j++) {
+        a[j] = (real)(dL[j] - dh[j] * (E[j] - centre[j]));
+        b[j] = (real)dh[j];
+    }
+}
+
 static void push_row(const np_block *k, int64_t i, int64_t n_terms, const np_term *terms,
                      const real *c, real *dm, real *dv)
 {
@@ -132,7 +198,18 @@ static int narrow(int64_t n, const double *x, real *out)
     return finite;
 }
 
-const np_kernels NP_REAL(np_kernels_ref) = {first, sums, quad, dot, push, narrow};
+const np_kernels NP_REAL(np_kernels_ref) = {
+    .first = first,
+    .sums = sums,
+    .quad = quad,
+    .dot = dot,
+    .visit = visit,
+    .visit_pairs = visit_pairs,
+    .pair_quad = pair_quad,
+    .pair_dot = pair_dot,
+    .push = push,
+    .narrow = narrow,
+};
 
 const np_kernels *NP_REAL(np_kernels_choose)(uint32_t cpu)
 {

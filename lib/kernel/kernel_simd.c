@@ -1,7 +1,7 @@
 /*
- * Vectors of W reals along the dimensions. A first look goes row by row, in the order of memory;
- * sums over rows stay in registers while the rows of a block pass by; sums over dimensions are of
- * four rows at a time. Vectors over dimensions are rounded to `real` a tile at a time. Compiled once
+ * Vectors of W reals along the dimensions. What may come from memory is taken row by row, in its
+ * order; sums over rows stay in registers while the rows of a block pass by; sums over dimensions are
+ * of four rows at a time. Vectors over dimensions are rounded to `real` a tile at a time. Compiled once
  * for AVX2 and FMA and once for AVX-512.
  */
 #include "kernel/kernel.h"
@@ -43,14 +43,14 @@ typedef struct tile_sums {
     _Alignas(64) real L[TILE], h[TILE];
 } tile_sums;
 
-INLINE void first_lanes_of(const strip *s, int fresh, int64_t j, int64_t n, real c,
-                           const real *centre, tile_sums *part, extremes *seen)
+INLINE void first_lanes_of(const strip *s, int64_t j, int64_t n, real c, const real *centre,
+                           tile_sums *part, extremes *seen)
 {
     const vec m = load_n(s->m[0] + j, n), v = load_or_one(s->lam[0] + j, n), lam = splat(1) / v;
     const vec x = c * lam;
     see(seen, m, v);
-    ask(fresh, s->m[0] + j);
-    ask(fresh, s->lam[0] + j);
+    ask(s->m[0] + j);
+    ask(s->lam[0] + j);
     if (s->store[0])
         store_n(s->store[0] + j, n, lam);
     store(part->L + j, load(part->L + j) + x);
@@ -58,16 +58,16 @@ INLINE void first_lanes_of(const strip *s, int fresh, int64_t j, int64_t n, real
 }
 
 /* Row by row, in the order of memory. */
-INLINE void first_tile(const np_block *k, int fresh, int64_t j0, int64_t n, const real *c,
-                       const real *centre, tile_sums *part, extremes *seen)
+INLINE void first_tile(const np_block *k, int64_t j0, int64_t n, const real *c, const real *centre,
+                       tile_sums *part, extremes *seen)
 {
     for (int64_t i = 0; i < k->n; i++) {
-        const strip s = take_strip(k, 1, fresh, i, j0);
+        const strip s = take_strip(k, 1, FRESH, i, j0);
         int64_t j = 0;
         for (; j + W <= n; j += W)
-            first_lanes_of(&s, fresh, j, W, c[i], centre, part, seen);
+            first_lanes_of(&s, j, W, c[i], centre, part, seen);
         if (j < n)
-            first_lanes_of(&s, fresh, j, n - j, c[i], centre, part, seen);
+            first_lanes_of(&s, j, n - j, c[i], centre, part, seen);
     }
 }
 
@@ -81,10 +81,7 @@ static void first(const np_block *k, const real *c, np_range *range, double *L, 
         const int64_t n = np_min(TILE, k->d - j0);
         const real *centre = k->m + k->row[0] * k->d + j0;
         memset(&part, 0, sizeof part);
-        if (k->far)
-            first_tile(k, FRESH_FAR, j0, n, c, centre, &part, &seen);
-        else
-            first_tile(k, FRESH, j0, n, c, centre, &part, &seen);
+        first_tile(k, j0, n, c, centre, &part, &seen);
         for (int64_t j = 0; j < n; j++) {
             L[j0 + j] += (double)part.L[j];
             h[j0 + j] += (double)part.h[j] + (double)centre[j] * (double)part.L[j];
@@ -168,8 +165,8 @@ INLINE void row_lanes(const strip *s, int R, int fresh, int square, int64_t j, i
     const vec high = load(u->e.high + j), low = load(u->e.low + j), a = load(u->a + j);
     const vec b = square ? splat(0) : load(u->b + j);
     for (int r = 0; r < R; r++) {
-        const vec x = (load_n(s->m[r] + j, n) - high) - low;
-        sum[r] += take_lam(s, r, fresh, j, n) * (a + (square ? x : b) * x);
+        const vec x = (load_n(s->m[r] + j, n) - high) - low, lam = take_lam(s, r, fresh, j, n);
+        sum[r] += lam * (a + (square ? x : b) * x);
     }
 }
 
@@ -189,12 +186,11 @@ INLINE void row_strip(const np_block *k, int R, int fresh, int square, int64_t i
         out[i] += sum_of_one(sum[0]);
 }
 
-/* Rows from memory come one by one, in its order. */
 INLINE void row_strips(const np_block *k, int fresh, int square, int64_t j0, int64_t n,
                        const row_terms *u, double *out)
 {
     int64_t i = 0;
-    for (; fresh != FRESH_FAR && i + ROWS <= k->n; i += ROWS)
+    for (; !fresh && i + ROWS <= k->n; i += ROWS)
         row_strip(k, ROWS, fresh, square, i, j0, n, u, out);
     for (; i < k->n; i++)
         row_strip(k, 1, fresh, square, i, j0, n, u, out);
@@ -203,17 +199,10 @@ INLINE void row_strips(const np_block *k, int fresh, int square, int64_t j0, int
 INLINE void row_tile(const np_block *k, int square, int64_t j0, int64_t n, const row_terms *u,
                      double *out)
 {
-    switch (how_fresh(k)) {
-    case KNOWN:
-    case KNOWN_FAR:
+    if (k->lam)
         row_strips(k, KNOWN, square, j0, n, u, out);
-        break;
-    case FRESH:
+    else
         row_strips(k, FRESH, square, j0, n, u, out);
-        break;
-    default:
-        row_strips(k, FRESH_FAR, square, j0, n, u, out);
-    }
 }
 
 static void quad(const np_block *k, const double *E, const double *V, double *q)
@@ -252,4 +241,15 @@ static int narrow(int64_t n, const double *x, real *out)
     return bad == 0;
 }
 
-const np_kernels NP_SIMD_NAME(np_kernels) = {first, sums, quad, dot, NP_SIMD_NAME(np_push), narrow};
+const np_kernels NP_SIMD_NAME(np_kernels) = {
+    .first = first,
+    .sums = sums,
+    .quad = quad,
+    .dot = dot,
+    .visit = NP_SIMD_NAME(np_visit),
+    .visit_pairs = NP_SIMD_NAME(np_visit_pairs),
+    .pair_quad = NP_SIMD_NAME(np_pair_quad),
+    .pair_dot = NP_SIMD_NAME(np_pair_dot),
+    .push = NP_SIMD_NAME(np_push),
+    .narrow = narrow,
+};

@@ -6,133 +6,152 @@
  *   gm = p + B x,   gl = q + x (p + B x / 2)
  *   p = sum a_t dh_t + b_t e_t,   q = sum a_t (dL_t + dh_t e_t) + b_t (e_t^2 + V_t) / 2
  *   B = sum b_t
- * so a term costs four multiplications a number, and its vectors are combined in double before they
- * are rounded.
+ * so a coefficient a or b costs two multiplications a number, and the vectors it is multiplied with
+ * are combined in double before they are rounded. Rows are taken one by one, in the order of memory.
  */
-#include <string.h>
-
 #include "base/size.h"
 #include "kernel/simd.h"
 
-/* Rows at a time: their gradients and what a term needs fit into the registers. */
-enum { PUSH_TILE = 128, PUSH_ROWS = NP_LANE_BYTES == 64 ? ROWS : 2 };
+enum {
+    PUSH_TILE = 128,
+    PUSH_PARTS = 2 * NP_PUSH_TERMS, /* an a and a b for each term */
+    PUSH_COLUMNS = NP_LANE_BYTES == 64 ? 4 : 2
+};
 
-/* A term: what a and b are multiplied with in p and q; the coefficients are those of the block. */
-typedef struct staged {
-    _Alignas(64) real ap[PUSH_TILE], aq[PUSH_TILE], bp[PUSH_TILE], bq[PUSH_TILE];
-    const real *a, *b; /* [n]; b may be NULL */
-} staged;
+/* What a coefficient of the rows is multiplied with in p and q. */
+typedef struct part {
+    _Alignas(64) real p[PUSH_TILE], q[PUSH_TILE];
+    const real *c; /* [n] */
+} part;
 
 /* A tile of a push. */
 typedef struct push_tile {
     const np_block *k;
-    int64_t j0, n, n_terms, n_b;
-    staged u[NP_PUSH_TERMS];
-    const staged *with_b[NP_PUSH_TERMS];               /* [n_b]: those terms that have a b */
+    int64_t j0, n, n_parts;
+    part u[PUSH_PARTS];
     _Alignas(64) real high[PUSH_TILE], low[PUSH_TILE]; /* E_0 */
-    real total[NP_BLOCK_ROWS], half[NP_BLOCK_ROWS];    /* B and B/2 of each row */
+    real total[NP_BLOCK_ROWS];                         /* B of each row */
     const real *c;
     real *dm, *dv;
 } push_tile;
 
-/* p and q of rows i .. i+R-1 at one vector of dimensions: the part of a, and that of b. */
-INLINE void add_a(const staged *u, int R, int64_t i, int64_t j, vec *p, vec *q)
+/* A row of the block at the first dimension of the tile. */
+typedef struct pushed {
+    strip s;
+    real *dm, *dv;       /* or NULL */
+    real total, half, c; /* B, B/2 */
+} pushed;
+
+/* n lanes from p and q on. */
+INLINE void push_lanes(const push_tile *t, const pushed *row, int fresh, int64_t j, int64_t n,
+                       vec p, vec q)
 {
-    const vec ap = load(u->ap + j), aq = load(u->aq + j);
-    for (int r = 0; r < R; r++) {
-        const vec a = splat(u->a[i + r]);
-        p[r] += a * ap;
-        q[r] += a * aq;
+    const vec x = (load_n(row->s.m[0] + j, n) - load(t->high + j)) - load(t->low + j);
+    const vec lam = take_lam(&row->s, 0, fresh, j, n);
+    if (row->dm) {
+        ask(row->dm + j);
+        store_n(row->dm + j, n, load_n(row->dm + j, n) + lam * (p + row->total * x));
+    }
+    if (row->dv) {
+        ask(row->dv + j);
+        const vec gl = q + x * (p + row->half * x);
+        store_n(row->dv + j, n, load_n(row->dv + j, n) - lam * (lam * gl + row->c));
     }
 }
 
-INLINE void add_b(const staged *u, int R, int64_t i, int64_t j, vec *p, vec *q)
+/* C vectors of dimensions from j on, of which the last has n lanes. */
+INLINE void push_columns(const push_tile *t, const pushed *row, int C, int fresh, int64_t i,
+                         int64_t j, int64_t n)
 {
-    const vec bp = load(u->bp + j), bq = load(u->bq + j);
-    for (int r = 0; r < R; r++) {
-        const vec b = splat(u->b[i + r]);
-        p[r] += b * bp;
-        q[r] += b * bq;
+    vec p[PUSH_COLUMNS] = {{0}}, q[PUSH_COLUMNS] = {{0}};
+    for (int64_t k = 0; k < t->n_parts; k++) {
+        const part *u = &t->u[k];
+        const vec c = splat(u->c[i]);
+        for (int z = 0; z < C; z++) {
+            p[z] += c * load(u->p + j + z * W);
+            q[z] += c * load(u->q + j + z * W);
+        }
     }
+    for (int z = 0; z < C; z++)
+        push_lanes(t, row, fresh, j + z * W, z + 1 < C ? W : n, p[z], q[z]);
 }
 
-INLINE void push_lanes(const push_tile *t, const strip *s, int R, int fresh, int64_t i, int64_t j,
-                       int64_t n)
+INLINE void push_row(const push_tile *t, int fresh, int64_t i)
 {
-    const vec high = load(t->high + j), low = load(t->low + j);
-    vec p[ROWS] = {{0}}, q[ROWS] = {{0}};
-    for (int64_t k = 0; k < t->n_terms; k++)
-        add_a(&t->u[k], R, i, j, p, q);
-    for (int64_t k = 0; k < t->n_b; k++)
-        add_b(t->with_b[k], R, i, j, p, q);
-    for (int r = 0; r < R; r++) {
-        const vec x = (load_n(s->m[r] + j, n) - high) - low, lam = take_lam(s, r, fresh, j, n);
-        const vec gm = p[r] + t->total[i + r] * x, gl = q[r] + x * (p[r] + t->half[i + r] * x);
-        const int64_t at = t->k->row[i + r] * t->k->d + t->j0 + j;
-        if (t->dm)
-            ask(fresh, t->dm + at);
-        if (t->dv)
-            ask(fresh, t->dv + at);
-        if (t->dm)
-            store_n(t->dm + at, n, load_n(t->dm + at, n) + lam * gm);
-        if (t->dv)
-            store_n(t->dv + at, n, load_n(t->dv + at, n) - lam * (lam * gl + t->c[i + r]));
-    }
-}
-
-INLINE void push_strip(const push_tile *t, int R, int fresh, int64_t i)
-{
-    const strip s = take_strip(t->k, R, fresh, i, t->j0);
+    const int64_t at = t->k->row[i] * t->k->d + t->j0;
+    const pushed row = {
+        .s = take_strip(t->k, 1, fresh, i, t->j0),
+        .dm = t->dm ? t->dm + at : NULL,
+        .dv = t->dv ? t->dv + at : NULL,
+        .total = t->total[i],
+        .half = (real)0.5 * t->total[i],
+        .c = t->c[i],
+    };
     int64_t j = 0;
+    for (; j + PUSH_COLUMNS * W <= t->n; j += PUSH_COLUMNS * W)
+        push_columns(t, &row, PUSH_COLUMNS, fresh, i, j, W);
     for (; j + W <= t->n; j += W)
-        push_lanes(t, &s, R, fresh, i, j, W);
+        push_columns(t, &row, 1, fresh, i, j, W);
     if (j < t->n)
-        push_lanes(t, &s, R, fresh, i, j, t->n - j);
+        push_columns(t, &row, 1, fresh, i, j, t->n - j);
 }
 
-/* One term costs less than the memory: row by row, in its order. */
-INLINE void push_strips(const push_tile *t, int fresh)
+INLINE void push_rows(const push_tile *t, int fresh)
 {
-    int64_t i = 0;
-    for (; t->n_terms > 1 && i + PUSH_ROWS <= t->k->n; i += PUSH_ROWS)
-        push_strip(t, PUSH_ROWS, fresh, i);
-    for (; i < t->k->n; i++)
-        push_strip(t, 1, fresh, i);
+    for (int64_t i = 0; i < t->k->n; i++)
+        push_row(t, fresh, i);
 }
 
-static void stage_term(staged *u, const np_term *term, const double *E_0, int64_t j0, int64_t n)
+/* Lanes behind the end are read, but what comes of them is not stored. */
+static void pad(part *u, int64_t n)
+{
+    for (int64_t j = n; j % W != 0; j++)
+        u->p[j] = u->q[j] = 0;
+}
+
+static void stage_a(part *u, const np_term *term, const double *E_0, int64_t j0, int64_t n)
 {
     const double *dh = term->dh + j0, *dL = term->dL + j0, *E = term->E + j0;
-    u->a = term->a;
-    u->b = term->b;
+    u->c = term->a;
+#pragma omp simd
     for (int64_t j = 0; j < n; j++) {
-        u->ap[j] = (real)dh[j];
-        u->aq[j] = (real)(dL[j] + dh[j] * (E_0[j] - E[j]));
+        u->p[j] = (real)dh[j];
+        u->q[j] = (real)(dL[j] + dh[j] * (E_0[j] - E[j]));
     }
-    for (int64_t j = 0; term->b && j < n; j++) {
-        const double e = E_0[j] - E[j];
-        u->bp[j] = (real)e;
-        u->bq[j] = (real)(0.5 * (e * e + term->V[j0 + j]));
-    }
-    for (int64_t j = n; j % W != 0; j++)
-        u->ap[j] = u->aq[j] = u->bp[j] = u->bq[j] = 0;
+    pad(u, n);
 }
 
-/* The terms with a b; B of each row, and its half. */
-static void take_b(push_tile *t, const np_term *terms)
+static void stage_b(part *u, const np_term *term, const double *E_0, int64_t j0, int64_t n)
+{
+    const double *V = term->V + j0, *E = term->E + j0;
+    u->c = term->b;
+#pragma omp simd
+    for (int64_t j = 0; j < n; j++) {
+        const double e = E_0[j] - E[j];
+        u->p[j] = (real)e;
+        u->q[j] = (real)(0.5 * (e * e + V[j]));
+    }
+    pad(u, n);
+}
+
+static void stage_tile(push_tile *t, int64_t n_terms, const np_term *terms)
+{
+    t->n_parts = 0;
+    stage_centre(t->high, t->low, n_terms > 0 ? terms[0].E + t->j0 : NULL, t->n);
+    for (int64_t i = 0; i < n_terms; i++)
+        stage_a(&t->u[t->n_parts++], &terms[i], terms[0].E + t->j0, t->j0, t->n);
+    for (int64_t i = 0; i < n_terms; i++)
+        if (terms[i].b)
+            stage_b(&t->u[t->n_parts++], &terms[i], terms[0].E + t->j0, t->j0, t->n);
+}
+
+static void total_b(push_tile *t, int64_t n_terms, const np_term *terms)
 {
     for (int64_t i = 0; i < t->k->n; i++)
         t->total[i] = 0;
-    t->n_b = 0;
-    for (int64_t k = 0; k < t->n_terms; k++) {
-        if (!terms[k].b)
-            continue;
-        t->with_b[t->n_b++] = &t->u[k];
-        for (int64_t i = 0; i < t->k->n; i++)
+    for (int64_t k = 0; k < n_terms; k++)
+        for (int64_t i = 0; terms[k].b && i < t->k->n; i++)
             t->total[i] += terms[k].b[i];
-    }
-    for (int64_t i = 0; i < t->k->n; i++)
-        t->half[i] = (real)0.5 * t->total[i];
 }
 
 void NP_SIMD_NAME(np_push)(const np_block *k, int64_t n_terms, const np_term *terms, const real *c,
@@ -140,32 +159,17 @@ void NP_SIMD_NAME(np_push)(const np_block *k, int64_t n_terms, const np_term *te
 {
     push_tile t;
     t.k = k;
-    t.n_terms = n_terms;
     t.c = c;
     t.dm = dm;
     t.dv = dv;
-    take_b(&t, terms);
-    memset(t.high, 0, sizeof t.high);
-    memset(t.low, 0, sizeof t.low);
+    total_b(&t, n_terms, terms);
     for (int64_t j0 = 0; j0 < k->d; j0 += PUSH_TILE) {
         t.j0 = j0;
         t.n = np_min(PUSH_TILE, k->d - j0);
-        if (n_terms > 0)
-            stage_centre(t.high, t.low, terms[0].E + j0, t.n);
-        for (int64_t i = 0; i < n_terms; i++)
-            stage_term(&t.u[i], &terms[i], terms[0].E + j0, j0, t.n);
-        switch (how_fresh(k)) {
-        case KNOWN:
-            push_strips(&t, KNOWN);
-            break;
-        case KNOWN_FAR:
-            push_strips(&t, KNOWN_FAR);
-            break;
-        case FRESH:
-            push_strips(&t, FRESH);
-            break;
-        default:
-            push_strips(&t, FRESH_FAR);
-        }
+        stage_tile(&t, n_terms, terms);
+        if (k->lam)
+            push_rows(&t, KNOWN);
+        else
+            push_rows(&t, FRESH);
     }
 }

@@ -14,6 +14,15 @@
 void NP_SIMD_NAME(np_push)(const np_block *k, int64_t n_terms, const np_term *terms, const real *c,
                            real *dm, real *dv);
 
+void NP_SIMD_NAME(np_visit)(const np_block *k, const double *E, const double *a, const double *b,
+                            const np_visit *visit);
+void NP_SIMD_NAME(np_visit_pairs)(const np_pairs *k, const real *a, const real *b,
+                                  const np_visit *visit);
+void NP_SIMD_NAME(np_pair_quad)(int64_t d, const double *E, const double *V, const double *centre,
+                                const double *V_0, real *a, real *b);
+void NP_SIMD_NAME(np_pair_dot)(int64_t d, const double *E, const double *dL, const double *dh,
+                               const double *centre, real *a, real *b);
+
 enum { TILE = 256, ROWS = 4 }; /* dimensions that are staged at a time, rows of a strip */
 
 /* src [n] rounded to real, padded with zeros to whole vectors. */
@@ -27,26 +36,20 @@ static inline void stage(real *dst, const double *src, int64_t n)
 }
 
 /* What rows are compared with is high + low, so that m - E is as good as m is also where the two
- * are close. */
+ * are close. src NULL: 0. */
 static inline void stage_centre(real *high, real *low, const double *src, int64_t n)
 {
-    int64_t j = 0;
-    for (; j < n; j++) {
+    for (int64_t j = 0; src && j < n; j++) {
         high[j] = (real)src[j];
         low[j] = (real)(src[j] - (double)high[j]);
     }
-    for (; j % W != 0; j++)
+    for (int64_t j = src ? n : 0; j < n || j % W != 0; j++)
         high[j] = low[j] = 0;
 }
 
-/* What a kernel knows of 1/v when it is compiled: all of it, or nothing, of rows that are in the
- * nearest caches or are not. */
-enum { KNOWN, KNOWN_FAR, FRESH, FRESH_FAR };
-
-INLINE int how_fresh(const np_block *k)
-{
-    return (k->lam ? KNOWN : FRESH) + (k->far != 0);
-}
+/* What a kernel knows of 1/v when it is compiled. Rows whose 1/v is not known may come from memory
+ * and are read one by one, in its order. */
+enum { KNOWN, FRESH };
 
 /* Rows i .. i+R-1 of the block from dimension j0 on. */
 typedef struct strip {
@@ -60,30 +63,32 @@ INLINE strip take_strip(const np_block *k, int R, int fresh, int64_t i, int64_t 
     for (int r = 0; r < R; r++) {
         const int64_t row = k->row[i + r] * k->d + j0, at = (i + r) * k->d + j0;
         s.m[r] = k->m + row;
-        s.lam[r] = fresh >= FRESH ? k->v + row : k->lam + at;
-        s.store[r] = fresh >= FRESH && k->store ? k->store + at : NULL;
+        s.lam[r] = fresh ? k->v + row : k->lam + at;
+        s.store[r] = fresh && k->store ? k->store + at : NULL;
     }
     return s;
 }
 
-/* Rows that come from memory are asked for so many bytes ahead: four rows at a time are too many
- * streams for the processor to do it. */
-enum { AHEAD = 2048 };
+/*
+ * Rows that may come from memory are asked for so many bytes ahead, into the second-level cache: what
+ * the processor fetches of its own accord ends at every page, and is not enough for kernels that do
+ * much with a row. Asking costs nothing that could be measured if they are there already.
+ */
+enum { AHEAD = 16384 };
 
-INLINE void ask(int fresh, const real *p)
+INLINE void ask(const real *p)
 {
-    if (fresh == FRESH_FAR || fresh == KNOWN_FAR)
-        __builtin_prefetch((const char *)p + AHEAD);
+    __builtin_prefetch((const char *)p + AHEAD, 0, 2);
 }
 
 /* n lanes of 1/v of row r; 1 behind the end if it is computed here. */
 INLINE vec take_lam(const strip *s, int r, int fresh, int64_t j, int64_t n)
 {
-    if (fresh < FRESH)
+    if (!fresh)
         return load_n(s->lam[r] + j, n);
     const vec lam = splat(1) / load_or_one(s->lam[r] + j, n);
-    ask(fresh, s->m[r] + j);
-    ask(fresh, s->lam[r] + j);
+    ask(s->m[r] + j);
+    ask(s->lam[r] + j);
     if (s->store[r])
         store_n(s->store[r] + j, n, lam);
     return lam;

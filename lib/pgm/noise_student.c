@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/size.h"
 #include "kernel/special.h"
 #include "kernel/tame.h"
 #include "pgm/factors.h"
@@ -26,54 +27,164 @@ static const np_kernels *block_kernels(const np_rows *rows, const np_kernels *k,
     return np_tame_rows(n, c) ? k : rows->ref;
 }
 
+/*
+ * Rows about a centre serve as long as no row's weight grows to more than so many times what it is
+ * there: then the terms of (R1) about another E, which in part cancel, are together at most
+ * (2 sqrt(4) + 1)^2 = 25 times as large as 2 d_i, and their roundings with them.
+ */
+static const double grow = 4;
+
+static void move_kept(int64_t d, const double *E, const double *V, np_kept *kept)
+{
+    memcpy(kept->centre, E, (size_t)d * sizeof(double));
+    if (V)
+        memcpy(kept->V, V, (size_t)d * sizeof(double));
+    kept->moved = 1;
+}
+
+/* A pass of forward, and one of its pieces. */
 typedef struct weigher {
     const np_pgm *pgm;
     const np_sweep *sweep;
-    const np_kernels *k;
+    const np_rows *rows;
+    int moved;            /* rows are about a centre already */
+    const double *centre; /* [D]: that of the sums */
+    const np_piece *piece;
+    np_partial *out;
 } weigher;
 
-/* (R2), (R4) for the rows of the piece; c gets omega w. */
-static void weigh(const weigher *self, const np_piece *piece, const double *q, real *c,
-                  np_partial *out)
+/* (R2), (R4) for n rows of the piece from row i on; c gets omega w. */
+static void weigh(const weigher *self, int64_t i, int64_t n, const double *q, real *c)
 {
     const double c0 = c_zero(self->pgm), ct = c_tilde(self->pgm);
-    for (int64_t i = 0; i < piece->block.n; i++) {
-        const double omega = (double)piece->omega[i], u = q[i] / (2 * c0),
-                     w = ct / (c0 + 0.5 * q[i]);
-        if (self->sweep->w)
-            self->sweep->w[piece->row[i]] = (real)w;
-        c[i] = np_saturate(omega * (double)(real)w);
-        if (self->sweep->bound) {
-            out->extra[0] += omega * log1p(u);
-            out->extra[1] += omega * w * u;
-        }
+    const np_sweep *sweep = self->sweep;
+    const real *omega = self->piece->omega + i;
+    const int64_t *row = self->piece->row + i;
+    for (int64_t r = 0; r < n; r++)
+        c[r] = (real)(ct / (c0 + 0.5 * q[r]));
+    for (int64_t r = 0; sweep->w && r < n; r++)
+        sweep->w[row[r]] = c[r];
+    for (int64_t r = 0; sweep->bound && r < n; r++) {
+        const double u = q[r] / (2 * c0);
+        self->out->extra[0] += (double)omega[r] * log1p(u);
+        self->out->extra[1] += (double)omega[r] * (ct / (c0 + 0.5 * q[r])) * u;
     }
+    for (int64_t r = 0; self->rows->weight && r < n; r++)
+        c[r] = np_saturate((double)omega[r] * (double)c[r]);
+}
+
+/* Whether some row is too far from its centre, where (R1) was q_0. */
+static int is_stale(const np_pgm *pgm, int64_t n, const double *q_0, const double *q)
+{
+    const double c0 = c_zero(pgm);
+    int64_t stale = 0;
+    for (int64_t r = 0; r < n; r++)
+        stale += c0 + 0.5 * q_0[r] <= grow * (c0 + 0.5 * q[r]) ? 0 : 1;
+    return stale != 0;
+}
+
+/* Rows that float cannot sum are summed here. */
+static int can_sum(const np_rows *rows, const np_piece *piece, int64_t i, int64_t n, const real *c,
+                   const double *centre, np_partial *out)
+{
+    if (np_tame_rows(n, c))
+        return 1;
+    const np_block part = NP_REAL(np_piece_part)(piece, i, n);
+    rows->ref->sums(&part, c, centre, out->L, out->h);
+    return 0;
+}
+
+static int weigh_some(void *arg, int64_t i, int64_t n, const double *q, real *c)
+{
+    const weigher *self = arg;
+    weigh(self, i, n, q, c);
+    if (self->piece->q)
+        memcpy(self->piece->q + i, q, (size_t)n * sizeof *q);
+    return self->sweep->next_L &&
+           can_sum(self->rows, self->piece, i, n, c, self->centre, self->out);
+}
+
+/* s is what (R1) is more than at the centre. */
+static int weigh_moved(void *arg, int64_t i, int64_t n, const double *s, real *c)
+{
+    const weigher *self = arg;
+    const double *q_0 = self->piece->q + i;
+    double q[NP_VISIT_ROWS] = {0};
+    for (int64_t r = 0; r < n; r++)
+        q[r] = q_0[r] + s[r];
+    self->out->stale |= is_stale(self->pgm, n, q_0, q);
+    weigh(self, i, n, q, c);
+    return self->sweep->next_L &&
+           can_sum(self->rows, self->piece, i, n, c, self->centre, self->out);
 }
 
 /* The row is in cache: q_i, then w_i, then its share of the next sums. */
-static void weigh_piece(const void *self, const np_rows *rows, np_piece *piece, np_partial *out)
+static void weigh_piece(const void *arg, const np_rows *rows, np_piece *piece, np_partial *out)
 {
-    const weigher *s = self;
+    weigher self = *(const weigher *)arg;
+    const np_post *post = self.sweep->post;
+    np_visit visit = NP_REAL(np_piece_visit)(piece, self.sweep->next_L ? out : NULL);
+    self.piece = piece;
+    self.out = out;
+    visit.weigh = self.moved ? weigh_moved : weigh_some;
+    visit.self = &self;
+    if (self.moved) {
+        const np_pairs pairs = {piece->block.n, rows->d, piece->block.lam, piece->g};
+        rows->fast->visit_pairs(&pairs, rows->kept->a, rows->kept->b, &visit);
+    } else {
+        rows->fast->visit(&piece->block, post->E, post->V, NULL, &visit);
+    }
+}
+
+/* The same where float will not do. */
+static void weigh_wild(const void *arg, const np_rows *rows, np_piece *piece, np_partial *out)
+{
+    weigher self = *(const weigher *)arg;
+    const np_post *post = self.sweep->post;
     double q[NP_BLOCK_ROWS];
     real c[NP_BLOCK_ROWS];
-    s->k->quad(&piece->block, s->sweep->post->E, s->sweep->post->V, q);
+    self.piece = piece;
+    self.out = out;
+    rows->ref->quad(&piece->block, post->E, post->V, q);
     NP_REAL(np_piece_filled)(piece);
-    weigh(s, piece, q, c, out);
-    if (s->sweep->next_L)
-        block_kernels(rows, s->k, piece->block.n, c)
-            ->sums(&piece->block, c, s->sweep->post->E, out->L, out->h);
+    weigh(&self, 0, piece->block.n, q, c);
+    if (self.sweep->next_L)
+        rows->ref->sums(&piece->block, c, post->E, out->L, out->h);
+}
+
+/* A pass about the centre that is there, if there is one; one about E if it turns out to be too far
+ * away. */
+static const np_partial *weigh_rows(weigher *self, const np_rows *rows)
+{
+    const np_post *post = self->sweep->post;
+    np_kept *kept = rows->kept;
+    if (kept && kept->moved) {
+        self->moved = 1;
+        self->centre = kept->centre;
+        rows->fast->pair_quad(rows->d, post->E, post->V, kept->centre, kept->V, kept->a, kept->b);
+        const np_partial *sum = NP_REAL(np_rows_run)(rows, weigh_piece, self, 0);
+        if (!sum->stale)
+            return sum;
+    }
+    self->moved = 0;
+    self->centre = post->E;
+    if (kept)
+        move_kept(rows->d, post->E, post->V, kept);
+    return NP_REAL(np_rows_run)(rows, weigh_piece, self, 0);
 }
 
 static void forward(const np_pgm *pgm, const np_rows *rows, const np_sweep *sweep)
 {
     const np_post *post = sweep->post;
-    const weigher self = {pgm, sweep, NP_REAL(np_rows_kernels)(rows, post->E, post->V, NULL, NULL)};
+    weigher self = {.pgm = pgm, .sweep = sweep, .rows = rows, .centre = post->E};
     if (sweep->w && rows->weight)
         memset(sweep->w, 0, (size_t)rows->n * sizeof(real));
-    const np_partial *sum = NP_REAL(np_rows_run)(rows, weigh_piece, &self, 0);
+    const np_partial *sum = NP_REAL(np_rows_tame)(rows, post->E, post->V, NULL, NULL)
+                                ? weigh_rows(&self, rows)
+                                : NP_REAL(np_rows_run)(rows, weigh_wild, &self, 0);
     for (int64_t j = 0; sweep->next_L && j < pgm->d; j++) {
         sweep->next_L[j] = sum->L[j];
-        sweep->next_h[j] = sum->h[j] + post->E[j] * sum->L[j];
+        sweep->next_h[j] = sum->h[j] + self.centre[j] * sum->L[j];
     }
     memcpy(sweep->stats->extra, sum->extra, sizeof sum->extra);
 }
@@ -108,10 +219,12 @@ static void spread_piece(const void *self, const np_rows *rows, np_piece *piece,
     block_kernels(rows, s->k, piece->block.n, c)->sums(&piece->block, c, s->E, out->L, out->h);
 }
 
-static void add_moments(int64_t d, const np_partial *sum, np_dpost *dpost)
+/* sum->h is about centre, and wanted about E. */
+static void add_moments(int64_t d, const np_partial *sum, const double *E, const double *centre,
+                        np_dpost *dpost)
 {
     for (int64_t j = 0; j < d; j++) {
-        dpost->E[j] -= sum->h[j];
+        dpost->E[j] -= sum->h[j] - (E[j] - centre[j]) * sum->L[j];
         dpost->V[j] += 0.5 * sum->L[j];
     }
 }
@@ -133,7 +246,8 @@ static void bound_backward(const np_pgm *pgm, const np_rows *rows, const np_swee
     if (dpost) {
         const spreader self = {NP_REAL(np_rows_kernels)(rows, post->E, post->V, NULL, NULL),
                                post->E, dd};
-        add_moments(pgm->d, NP_REAL(np_rows_run)(rows, spread_piece, &self, 0), dpost);
+        add_moments(pgm->d, NP_REAL(np_rows_run)(rows, spread_piece, &self, 0), post->E, post->E,
+                    dpost);
     }
 }
 
@@ -143,47 +257,115 @@ static void slope(const np_pgm *pgm, const np_piece *piece, const real *w, const
 {
     const double ct = c_tilde(pgm);
     for (int64_t i = 0; i < piece->block.n; i++) {
-        const double w_i = w ? (double)w[piece->row[i]] : 1, dw = (double)piece->omega[i] * s[i];
-        dd[i] = np_saturate(-dw * w_i * w_i / ct);
+        const double w_i = w ? (double)w[piece->row[i]] : 1,
+                     dw = (double)piece->omega[i] * s[i] / ct;
+        dd[i] = np_saturate(-dw * w_i * w_i);
     }
 }
 
+/* A pass of backward, and one of its pieces. */
 typedef struct puller {
     const np_pgm *pgm;
     const np_pull *pull;
-    const np_kernels *k;
+    const np_rows *rows;
+    int moved;            /* rows are about a centre already */
+    const double *centre; /* [D] */
+    const double *dL;     /* [D]: centred there */
+    const np_piece *piece;
+    np_partial *out;
 } puller;
 
-/* (A8) for the rows of the piece; c has dd. extra[0] sums the gradient of c0. */
-static void pull_rows(const puller *self, const np_piece *piece, const double *s, const real *c,
-                      np_partial *out)
+/* (A8), (A9) for n rows of the piece from row i on; c gets dd. extra[0] sums the gradient of c0. */
+static void pull_rows(const puller *self, int64_t i, int64_t n, const double *s, real *c)
 {
     const np_pull *p = self->pull;
     const double ct = c_tilde(self->pgm);
-    for (int64_t i = 0; i < piece->block.n; i++) {
-        const int64_t row = piece->row[i];
-        const double w = p->w ? (double)p->w[row] : 1, dw = (double)piece->omega[i] * s[i];
-        if (p->dweight)
-            p->dweight[row] = np_saturate((double)p->dweight[row] + w * s[i]);
-        if (p->dd)
-            p->dd[row] = c[i];
-        out->extra[0] += dw * w * (1 - w) / ct;
+    const real *omega = self->piece->omega + i;
+    const int64_t *row = self->piece->row + i;
+    double sum = 0;
+    for (int64_t r = 0; r < n; r++) {
+        const double w = p->w ? (double)p->w[row[r]] : 1, dw = (double)omega[r] * s[r] / ct;
+        c[r] = np_saturate(-dw * w * w);
+        sum += dw * w * (1 - w);
+    }
+    for (int64_t r = 0; p->dd && r < n; r++)
+        p->dd[row[r]] = c[r];
+    for (int64_t r = 0; p->dweight && r < n; r++) {
+        const double w = p->w ? (double)p->w[row[r]] : 1, was = (double)p->dweight[row[r]];
+        p->dweight[row[r]] = np_saturate(was + w * s[r]);
+    }
+    self->out->extra[0] += sum;
+}
+
+static int pull_some(void *arg, int64_t i, int64_t n, const double *s, real *c)
+{
+    const puller *self = arg;
+    pull_rows(self, i, n, s, c);
+    return self->pull->dpost && can_sum(self->rows, self->piece, i, n, c, self->centre, self->out);
+}
+
+static void pull_piece(const void *arg, const np_rows *rows, np_piece *piece, np_partial *out)
+{
+    puller self = *(const puller *)arg;
+    np_visit visit = NP_REAL(np_piece_visit)(piece, self.pull->dpost ? out : NULL);
+    self.piece = piece;
+    self.out = out;
+    visit.weigh = pull_some;
+    visit.self = &self;
+    if (self.moved) {
+        const np_pairs pairs = {piece->block.n, rows->d, piece->block.lam, piece->g};
+        rows->fast->visit_pairs(&pairs, rows->kept->a, rows->kept->b, &visit);
+    } else {
+        rows->fast->visit(&piece->block, self.centre, self.dL, self.pull->back->dh, &visit);
     }
 }
 
-static void pull_piece(const void *self, const np_rows *rows, np_piece *piece, np_partial *out)
+/* The same where float will not do. */
+static void pull_wild(const void *arg, const np_rows *rows, np_piece *piece, np_partial *out)
 {
-    const puller *p = self;
-    const np_back *back = p->pull->back;
+    puller self = *(const puller *)arg;
+    const np_back *back = self.pull->back;
     double s[NP_BLOCK_ROWS];
     real c[NP_BLOCK_ROWS];
-    p->k->dot(&piece->block, back->E, back->dL, back->dh, s);
+    self.piece = piece;
+    self.out = out;
+    rows->ref->dot(&piece->block, back->E, back->dL, back->dh, s);
     NP_REAL(np_piece_filled)(piece);
-    slope(p->pgm, piece, p->pull->w, s, c);
-    pull_rows(p, piece, s, c, out);
-    if (p->pull->dpost)
-        block_kernels(rows, p->k, piece->block.n, c)
-            ->sums(&piece->block, c, p->pull->before->E, out->L, out->h);
+    pull_rows(&self, 0, piece->block.n, s, c);
+    if (self.pull->dpost)
+        rows->ref->sums(&piece->block, c, self.pull->before->E, out->L, out->h);
+}
+
+/* Whether the centre of the rows that are kept serves for rows of these weights. */
+static int centre_serves(const np_kept *kept, int64_t n, const real *w)
+{
+    int64_t stale = 0;
+    for (int64_t i = 0; i < n; i++)
+        stale += w[i] <= (real)grow * kept->w[i] ? 0 : 1;
+    return stale == 0;
+}
+
+/* About the centre that is there if it serves, otherwise about that of the weights. */
+static const np_partial *pull_all(puller *self, const np_rows *rows)
+{
+    const np_pull *p = self->pull;
+    const np_back *back = p->back;
+    const double *E = p->before->E;
+    np_kept *kept = rows->kept;
+    self->moved = kept && kept->moved && centre_serves(kept, rows->n, p->w);
+    self->centre = self->moved ? kept->centre : E;
+    self->dL = rows->spare;
+    if (self->moved) {
+        rows->fast->pair_dot(rows->d, back->E, back->dL, back->dh, kept->centre, kept->a, kept->b);
+    } else {
+        for (int64_t j = 0; j < rows->d; j++)
+            rows->spare[j] = back->dL[j] - back->dh[j] * (back->E[j] - E[j]);
+    }
+    if (kept && !self->moved) {
+        move_kept(rows->d, E, NULL, kept);
+        kept->w = p->w;
+    }
+    return NP_REAL(np_rows_run)(rows, pull_piece, self, 0);
 }
 
 static void pull(const np_pgm *pgm, const np_rows *rows, const np_pull *p)
@@ -193,15 +375,15 @@ static void pull(const np_pgm *pgm, const np_rows *rows, const np_pull *p)
             NP_REAL(np_factors_dweight)(rows, p->back, p->dweight);
         return;
     }
-    const np_kernels *back =
-        NP_REAL(np_rows_kernels)(rows, p->back->E, NULL, p->back->dL, p->back->dh);
-    const np_kernels *before = NP_REAL(np_rows_kernels)(rows, p->before->E, NULL, NULL, NULL);
-    const puller self = {pgm, p, back == rows->fast ? before : back};
-    const np_partial *sum = NP_REAL(np_rows_run)(rows, pull_piece, &self, 0);
+    puller self = {.pgm = pgm, .pull = p, .rows = rows, .centre = p->before->E};
+    const int tame = NP_REAL(np_rows_tame)(rows, p->back->E, NULL, p->back->dL, p->back->dh) &&
+                     NP_REAL(np_rows_tame)(rows, p->before->E, NULL, NULL, NULL);
+    const np_partial *sum =
+        tame ? pull_all(&self, rows) : NP_REAL(np_rows_run)(rows, pull_wild, &self, 0);
     if (p->grad)
         p->grad[pgm->p - 1] += sum->extra[0];
     if (p->dpost)
-        add_moments(pgm->d, sum, p->dpost);
+        add_moments(pgm->d, sum, p->before->E, self.centre, p->dpost);
 }
 
 const np_noise NP_REAL(np_student_noise) = {1,          forward, bound, bound_backward,

@@ -40,4 +40,5 @@ void np_partial_merge(np_partial *a, const np_partial *b, int64_t d, int centred
     a->extra[1] += b->extra[1];
     a->wild |= b->wild;
     a->bad |= b->bad;
+    a->stale |= b->stale;
 }

@@ -10,6 +10,7 @@ typedef struct np_partial {
     double quad;        /* weighted sum of lam (m - mean)^2 about these rows' own mean h / L */
     double extra[2];    /* as a pass likes */
     int32_t wild, bad;  /* float kernels will not do; some number is not allowed */
+    int32_t stale;      /* the centre of the rows is too far away for some of them */
 } np_partial;
 
 np_partial np_partial_take(np_arena *arena, int64_t d);

@@ -49,18 +49,46 @@ int NP_REAL(np_rows_are_few)(int64_t n, int64_t d)
 np_lane NP_REAL(np_lane_take)(np_arena *arena, int64_t d)
 {
     np_lane lane;
-    lane.lam = NP_TAKE(arena, NP_REAL(np_rows_block)(d) * d, real);
+    lane.lam = NP_TAKE2(arena, np_max(NP_VISIT_ROWS, NP_REAL(np_rows_block)(d)), d, real);
+    lane.g = NP_TAKE2(arena, NP_VISIT_ROWS, d, real);
+    lane.stage = NP_TAKE2(arena, 6, d, real);
     lane.block = np_partial_take(arena, d);
     lane.centre = NP_TAKE(arena, d, double);
     return lane;
+}
+
+np_visit NP_REAL(np_piece_visit)(const np_piece *piece, np_partial *out)
+{
+    const int kept = piece->g != NULL;
+    return (np_visit){
+        .L = out ? out->L : NULL,
+        .h = out ? out->h : NULL,
+        .rows = kept ? piece->block.n : NP_VISIT_ROWS,
+        .lam = kept ? piece->block.store : piece->lane->lam,
+        .g = kept ? piece->g : piece->lane->g,
+        .stage = piece->lane->stage,
+    };
+}
+
+np_block NP_REAL(np_piece_part)(const np_piece *piece, int64_t i, int64_t n)
+{
+    np_block part = piece->block;
+    part.n = n;
+    part.row += i;
+    part.lam = part.lam ? part.lam + i * part.d : NULL;
+    part.store = NULL;
+    return part;
 }
 
 /* The next rows from *i on, before end, that have a weight, as many as a block holds. */
 static void gather(const np_rows *rows, int64_t *i, int64_t end, np_piece *piece)
 {
     const int64_t most = NP_REAL(np_rows_block)(rows->d);
-    real *lam = rows->kept ? rows->kept->lam + *i * rows->d : piece->lane->lam;
+    const np_kept *kept = rows->kept;
+    real *lam = kept ? kept->lam + *i * rows->d : piece->lane->lam;
     int64_t n = 0;
+    piece->g = kept ? kept->g + *i * rows->d : NULL;
+    piece->q = kept ? kept->q + *i : NULL;
     for (; *i < end && n < most; ++*i) {
         const real omega = rows->weight ? rows->weight[*i] : 1;
         if (omega == 0)
@@ -68,7 +96,7 @@ static void gather(const np_rows *rows, int64_t *i, int64_t end, np_piece *piece
         piece->row[n] = *i;
         piece->omega[n++] = omega;
     }
-    const int known = rows->kept && rows->kept->full;
+    const int known = kept && kept->full;
     piece->block = (np_block){
         .n = n,
         .d = rows->d,
@@ -77,7 +105,6 @@ static void gather(const np_rows *rows, int64_t *i, int64_t end, np_piece *piece
         .row = piece->row,
         .lam = known ? lam : NULL,
         .store = lam,
-        .far = rows->far,
     };
 }
 
@@ -120,14 +147,18 @@ static int vector_is_tame(const np_rows *rows, const double *x, double top)
     return !x || NP_REAL_BITS == 64 || rows->dims->tame(rows->d, x, top);
 }
 
+int NP_REAL(np_rows_tame)(const np_rows *rows, const double *E, const double *V, const double *dL,
+                          const double *dh)
+{
+    return !rows->wild && vector_is_tame(rows, E, NP_TAME_ROW) &&
+           vector_is_tame(rows, V, NP_TAME_WIDTH) && vector_is_tame(rows, dL, NP_TAME_DL) &&
+           vector_is_tame(rows, dh, NP_TAME_WIDTH);
+}
+
 const np_kernels *NP_REAL(np_rows_kernels)(const np_rows *rows, const double *E, const double *V,
                                            const double *dL, const double *dh)
 {
-    const int tame = !rows->wild && vector_is_tame(rows, E, NP_TAME_ROW) &&
-                     vector_is_tame(rows, V, NP_TAME_WIDTH) &&
-                     vector_is_tame(rows, dL, NP_TAME_DL) &&
-                     vector_is_tame(rows, dh, NP_TAME_WIDTH);
-    return tame ? rows->fast : rows->ref;
+    return NP_REAL(np_rows_tame)(rows, E, V, dL, dh) ? rows->fast : rows->ref;
 }
 
 double NP_REAL(np_rows_log)(const np_piece *piece, int64_t i)

@@ -14,17 +14,27 @@
 #include "pgm/dims.h"
 #include "pgm/partial.h"
 
-/* 1/v of all rows of a set, if it is small and passed over more than once: the first pass fills it.
+/*
+ * All rows of a set, if it is small and passed over more than once: 1/v, which the first pass fills,
+ * and the rows about a centre (np_pairs), which a pass about that centre does.
  */
 typedef struct NP_REAL(np_kept) {
-    real *lam;    /* [n,D]; NULL: not kept */
-    int32_t full; /* of the set that is being worked on */
+    real *lam;          /* [n,D]; NULL: nothing is kept */
+    real *g;            /* [n,D] */
+    double *q;          /* [n]: forward, (R1) at the centre */
+    const real *w;      /* [n]: backward, the weights that belong to the centre */
+    double *centre, *V; /* [D]: E and V of a sweep */
+    real *a, *b;        /* [D]: what lam and g are multiplied with */
+    int32_t full;       /* lam is that of the set that is being worked on */
+    int32_t moved;      /* and so are g and the centre */
 } NP_REAL(np_kept);
 #define np_kept NP_REAL(np_kept)
 
 /* What one worker needs for a pass. */
 typedef struct NP_REAL(np_lane) {
     real *lam;        /* [block,D] */
+    real *g;          /* [NP_VISIT_ROWS,D] */
+    real *stage;      /* [6,D]: for visits */
     np_partial block; /* for passes that merge block by block */
     double *centre;   /* [D] */
 } NP_REAL(np_lane);
@@ -37,9 +47,9 @@ typedef struct NP_REAL(np_rows) {
     np_partial *partial; /* [chunks] */
     np_kept *kept;       /* NULL: every pass divides anew */
     const np_kernels *fast, *ref;
-    int32_t far;        /* the batch is too large for the nearest caches */
     int32_t wild;       /* this set's numbers want the reference kernels */
     const double *zero; /* [D] */
+    double *spare;      /* [D]: for a vector of a pass */
     const np_dims *dims;
     int64_t n, d;
     const real *m, *v, *weight; /* [n,d], [n,d], [n] or NULL */
@@ -52,6 +62,8 @@ typedef struct NP_REAL(np_piece) {
     np_block block;
     int64_t row[NP_BLOCK_ROWS];
     real omega[NP_BLOCK_ROWS];
+    real *g;   /* [n,D]: of rows that are kept, or NULL */
+    double *q; /* [n]: likewise */
     np_lane *lane;
 } NP_REAL(np_piece);
 #define np_piece NP_REAL(np_piece)
@@ -60,6 +72,13 @@ static inline void NP_REAL(np_piece_filled)(np_piece *piece)
 {
     piece->block.lam = piece->block.store;
 }
+
+/* A visit of the piece's rows, whose room is that of the rows that are kept, or else the lane's. L and
+ * h go to out, which may be NULL. */
+np_visit NP_REAL(np_piece_visit)(const np_piece *piece, np_partial *out);
+
+/* n rows of the piece from row i on. */
+np_block NP_REAL(np_piece_part)(const np_piece *piece, int64_t i, int64_t n);
 
 /* What a pass does with a piece. self is the pass's own data; sums go to out. */
 typedef void (*NP_REAL(np_pass_fn))(const void *self, const np_rows *rows, np_piece *piece,
@@ -82,6 +101,10 @@ np_partial *NP_REAL(np_rows_run)(const np_rows *rows, np_pass_fn pass, const voi
 
 /* The arrays of a lane. */
 np_lane NP_REAL(np_lane_take)(np_arena *arena, int64_t d);
+
+/* Whether float will do for this set with these vectors [D], each of which may be NULL. */
+int NP_REAL(np_rows_tame)(const np_rows *rows, const double *E, const double *V, const double *dL,
+                          const double *dh);
 
 /* The kernels that can do this set with these vectors [D] (each may be NULL): fast, or ref where
  * float might overflow. */

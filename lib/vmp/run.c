@@ -7,13 +7,7 @@
 
 /* From so many chunks on a set is worked on by everybody. Fixed, so that sums over sets have a
  * fixed order. */
-enum {
-    LARGE_CHUNKS = 8,
-    MAX_GROUPS = 64,
-    LITTLE_CELLS = 16384,
-    NEAR_CELLS = 16384,
-    DD_ROWS = 1 << 18
-};
+enum { LARGE_CHUNKS = 8, MAX_GROUPS = 64, LITTLE_CELLS = 16384, DD_ROWS = 1 << 18 };
 
 static int64_t set_size(const np_run *run, int64_t b)
 {
@@ -47,19 +41,14 @@ int NP_REAL(np_set_is_kept)(const np_run *run, int64_t b)
 static np_kept *open_kept(const np_run *run, int64_t b, int32_t worker)
 {
     np_kept *kept = &run->work[worker].kept;
-    kept->full = 0;
+    kept->full = kept->moved = 0;
     return kept->lam && NP_REAL(np_rows_are_few)(set_size(run, b), run->pgm.d) ? kept : NULL;
 }
 
-/* Rows of the batch, and whether they are too many for the nearest caches. */
+/* Rows of the batch. */
 static int64_t count_rows(const np_run *run)
 {
     return run->n_sets > 0 ? run->ends[run->n_sets - 1] : 0;
-}
-
-static int is_far(const np_run *run)
-{
-    return count_rows(run) * run->pgm.d > NEAR_CELLS;
 }
 
 static np_set open_set(const np_run *run, int64_t b, int32_t worker, npagg_ctx *team, double *grad)
@@ -74,8 +63,8 @@ static np_set open_set(const np_run *run, int64_t b, int32_t worker, npagg_ctx *
         .fast = NP_REAL(np_kernels_choose)(run->ctx->cpu),
         .ref = &NP_REAL(np_kernels_ref),
         .wild = run->rec->wild[b],
-        .far = is_far(run),
         .zero = run->zero,
+        .spare = run->work[worker].spare,
         .dims = run->pgm.dims,
         .n = set_size(run, b),
         .d = d,
@@ -231,14 +220,26 @@ static np_partial *take_partials(np_arena *arena, int64_t chunks, int64_t d)
     return partial;
 }
 
+static void take_kept(np_arena *arena, int64_t n, int64_t d, np_kept *kept)
+{
+    kept->lam = NP_TAKE2(arena, n, d, real);
+    kept->g = NP_TAKE2(arena, n, d, real);
+    kept->q = NP_TAKE(arena, n, double);
+    kept->centre = NP_TAKE(arena, d, double);
+    kept->V = NP_TAKE(arena, d, double);
+    kept->a = NP_TAKE(arena, d, real);
+    kept->b = NP_TAKE(arena, d, real);
+}
+
 static np_work take_work(np_arena *arena, const np_run *run, int64_t rows, const most_rows *most,
                          np_purpose purpose, int64_t slots)
 {
     np_work work = {0};
     const int64_t d = run->pgm.d, chunks = NP_REAL(np_rows_chunks_most)(rows, d);
     work.partial = take_partials(arena, chunks, d);
+    work.spare = NP_TAKE(arena, d, double);
     if (most->few > 0)
-        work.kept.lam = NP_TAKE2(arena, most->few, d, real);
+        take_kept(arena, most->few, d, &work.kept);
     work.post[0] = np_post_take(arena, d, run->pgm.k);
     work.post[1] = np_post_take(arena, d, run->pgm.k);
     if (purpose != NP_FORWARD)

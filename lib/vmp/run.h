@@ -16,7 +16,8 @@
 /* Arrays of one worker, reused from set to set. */
 typedef struct NP_REAL(np_work) {
     np_partial *partial; /* [chunks] */
-    np_kept kept;        /* 1/v of a small set that has many sweeps */
+    np_kept kept;        /* rows of a small set that has many sweeps */
+    double *spare;       /* [D] */
     np_post post[2];     /* of two sweeps in succession */
     /* backward only */
     np_dpost dpost;

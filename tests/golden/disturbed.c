@@ -113,6 +113,96 @@ static void dot(const np_block *k, const double *E, const double *dL, const doub
     }
 }
 
+/* L and h from the rows of a visit that count, each with its lam and g. */
+static void add_rows(const np_pairs *k, const double *c, const np_visit *visit)
+{
+    for (int64_t j = 0; visit->L && j < k->d; j++) {
+        double sum_L = 0, sum_h = 0, size_L = 0, size_h = 0;
+        for (int64_t i = 0; i < k->n; i++) {
+            const double x = disturb(c[i]) * k->lam[i * k->d + j];
+            const double y = disturb(c[i]) * k->g[i * k->d + j];
+            sum_L += x;
+            sum_h += y;
+            size_L += fabs(x);
+            size_h += fabs(y);
+        }
+        visit->L[j] += disturb_sum(sum_L, size_L);
+        visit->h[j] += disturb_sum(sum_h, size_h);
+    }
+}
+
+/* Weighs all rows, some at a time, and sums them. */
+static void weigh_rows(const np_pairs *k, const double *s, const np_visit *visit)
+{
+    double c[NP_BLOCK_ROWS] = {0};
+    for (int64_t i = 0; i < k->n; i += NP_VISIT_ROWS) {
+        const int64_t n = k->n - i < NP_VISIT_ROWS ? k->n - i : NP_VISIT_ROWS;
+        if (!visit->weigh(visit->self, i, n, s + i, c + i))
+            memset(c + i, 0, (size_t)n * sizeof *c);
+    }
+    add_rows(k, c, visit);
+}
+
+static double visit_row(const np_block *k, int64_t i, const double *E, const double *a,
+                        const double *b, double *lam, double *g)
+{
+    double sum = 0, size = 0;
+    for (int64_t j = 0; j < k->d; j++) {
+        const double x = row_m(k, i)[j] - disturb(E[j]), y = b ? disturb(b[j]) : x;
+        lam[j] = lam_of(k, i, j);
+        g[j] = disturb(lam[j] * x);
+        sum += lam[j] * (disturb(a[j]) + x * y);
+        size += lam[j] * (fabs(a[j]) + fabs(x * y));
+    }
+    return disturb_sum(sum, size);
+}
+
+/* What is to be found in the room of all rows is left there. */
+static void visit(const np_block *k, const double *E, const double *a, const double *b,
+                  const np_visit *visit)
+{
+    const size_t cells = (size_t)(k->n * k->d);
+    double s[NP_BLOCK_ROWS], *lam = calloc(2 * cells, sizeof *lam), *g = lam + cells;
+    for (int64_t i = 0; i < k->n; i++)
+        s[i] = visit_row(k, i, E, a, b, lam + i * k->d, g + i * k->d);
+    const np_pairs pairs = {k->n, k->d, lam, g};
+    if (visit->rows >= k->n) {
+        memcpy(visit->g, g, cells * sizeof *g);
+        if (!k->lam)
+            memcpy(visit->lam, lam, cells * sizeof *lam);
+    }
+    weigh_rows(&pairs, s, visit);
+    free(lam);
+}
+
+static void visit_pairs(const np_pairs *k, const double *a, const double *b, const np_visit *visit)
+{
+    double s[NP_BLOCK_ROWS];
+    for (int64_t i = 0; i < k->n; i++) {
+        double sum = 0, size = 0;
+        for (int64_t j = 0; j < k->d; j++) {
+            const double x = k->lam[i * k->d + j] * disturb(a[j]),
+                         y = k->g[i * k->d + j] * disturb(b[j]);
+            sum += x + y;
+            size += fabs(x) + fabs(y);
+        }
+        s[i] = disturb_sum(sum, size);
+    }
+    weigh_rows(k, s, visit);
+}
+
+static void pair_quad(int64_t d, const double *E, const double *V, const double *centre,
+                      const double *V_0, double *a, double *b)
+{
+    np_kernels_ref_f64.pair_quad(d, E, V, centre, V_0, a, b);
+}
+
+static void pair_dot(int64_t d, const double *E, const double *dL, const double *dh,
+                     const double *centre, double *a, double *b)
+{
+    np_kernels_ref_f64.pair_dot(d, E, dL, dh, centre, a, b);
+}
+
 /* Both gradients of one number, and the sizes of what they are made of. */
 typedef struct {
     double m, lam, size_m, size_lam;
@@ -150,7 +240,18 @@ static int narrow(int64_t n, const double *x, double *out)
     return np_kernels_ref_f64.narrow(n, x, out);
 }
 
-static const np_kernels disturbed_kernels = {first, sums, quad, dot, push, narrow};
+static const np_kernels disturbed_kernels = {
+    .first = first,
+    .sums = sums,
+    .quad = quad,
+    .dot = dot,
+    .visit = visit,
+    .visit_pairs = visit_pairs,
+    .pair_quad = pair_quad,
+    .pair_dot = pair_dot,
+    .push = push,
+    .narrow = narrow,
+};
 
 void disturbed_begin(uint64_t with)
 {

@@ -104,7 +104,6 @@ static void create_bench(bench *k, const variant *of, int64_t n, int64_t d, lam_
     draw_rows(k);
     k->block.m = k->m;
     k->block.v = k->v;
-    k->block.far = n % 2 == 0;
     k->block.lam = way == LAM_KNOWN ? k->lam : NULL;
     k->block.store = k->stored = way == LAM_STORED ? new_reals(n * d) : NULL;
     k->c = draw_coefficients(n);
