@@ -68,10 +68,11 @@ def counted(r, cache):
     back = r["part"] in ("both", "logz")
     logz = 5 if r["part"] == "logz" else 0
     arrays = 2 * passes + (2 * passes + 4 if back else 0)
-    operations = RECIPROCAL + 2 + 6 * (sweeps - 1) + logz
+    more = 4 * (sweeps - 1)  # two products over dimensions, two over rows
+    operations = RECIPROCAL + 2 + (3 + more if sweeps > 1 else 0) + logz
     if back:
-        push = 5 if sweeps == 1 else 7 * sweeps + 4
-        operations += RECIPROCAL + 6 * (sweeps - 1) + push + (2 if logz else 0)
+        push = 5 if sweeps == 1 else 2 * (2 * sweeps - 1) + 8
+        operations += RECIPROCAL + (2 + more if sweeps > 1 else 0) + push + (2 if logz else 0)
     return dict(bytes=4 * numbers * arrays, resident=4 * numbers * (4 if back else 2),
                 operations=operations * numbers, back=back)
 

@@ -99,6 +99,7 @@ static void create_shapes(infer_work *w, const row *r)
     work_check(ctx, npagg_vmp_create(ctx, &w->vmp));
     if (r->prior == ROW_RBA)
         work_check(ctx, npagg_vmp_set_max_iters(w->vmp, (int32_t)r->count));
+    work_check(ctx, npagg_vmp_set_weights(w->vmp, 0)); /* the peer does not compute them either */
     if (has_backward(r))
         work_check(ctx, npagg_cache_create(ctx, &w->cache));
 }

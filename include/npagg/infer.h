@@ -51,6 +51,14 @@ NPAGG_API npagg_status npagg_vmp_set_tolerance(npagg_vmp *vmp, double tol);
 NPAGG_API npagg_status npagg_vmp_set_grad(npagg_vmp *vmp, int32_t mode);
 
 /*
+ * Whether a forward with a cache also computes the E[beta_i] of Student-t factors after the last
+ * sweep, 0 or 1, default 1. No gradient needs them unless logz is given, and then they are computed
+ * anyway: a training loop that does not read them by npagg_infer_weights saves a pass over the rows
+ * and N numbers of the cache with 0.
+ */
+NPAGG_API npagg_status npagg_vmp_set_weights(npagg_vmp *vmp, int32_t on);
+
+/*
  * q [B,Q], as laid out by the prior, and logz [B]: the complete log evidence, or for iterated
  * inference its lower bound after the last sweep. logz may be NULL, which saves the logarithms.
  *
@@ -104,7 +112,8 @@ NPAGG_API npagg_status npagg_infer_backward_f64(npagg_ctx *ctx, const npagg_prio
 NPAGG_API npagg_status npagg_infer_iters(npagg_ctx *ctx, const npagg_cache *cache, int32_t *iters);
 
 /* w [N]: E[beta_i] after the last sweep; 1 for Gaussian factors, 0 for masked rows. In the
- * forward's precision. */
+ * forward's precision. NPAGG_E_STATE if there are none: of Student-t factors after a forward with
+ * npagg_vmp_set_weights set to 0 and without logz. */
 NPAGG_API npagg_status npagg_infer_weights_f32(npagg_ctx *ctx, const npagg_cache *cache, float *w);
 NPAGG_API npagg_status npagg_infer_weights_f64(npagg_ctx *ctx, const npagg_cache *cache, double *w);
 

@@ -115,22 +115,25 @@ INLINE void store_n(real *p, int64_t n, vec x)
         MASK_STORE(p, n, x);
 }
 
-/* Four doubles that add up to x's lanes. */
+/* Four doubles that add up to x's lanes; floats are added to four first. */
 typedef double quarter __attribute__((vector_size(32)));
 
 INLINE quarter fold(vec x)
 {
-#if NP_LANE_BYTES == 64 && NP_REAL_BITS == 32
-    const __m512d half = _mm512_add_pd(_mm512_cvtps_pd(_mm512_castps512_ps256(x)),
-                                       _mm512_cvtps_pd(_mm512_extractf32x8_ps(x, 1)));
-    return (quarter)_mm256_add_pd(_mm512_castpd512_pd256(half), _mm512_extractf64x4_pd(half, 1));
-#elif NP_LANE_BYTES == 64
+#if NP_REAL_BITS == 64
+#if NP_LANE_BYTES == 64
     return (quarter)_mm256_add_pd(_mm512_castpd512_pd256(x), _mm512_extractf64x4_pd(x, 1));
-#elif NP_REAL_BITS == 32
-    return (quarter)_mm256_add_pd(_mm256_cvtps_pd(_mm256_castps256_ps128(x)),
-                                  _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1)));
 #else
     return x;
+#endif
+#else
+#if NP_LANE_BYTES == 64
+    const __m256 half = _mm256_add_ps(_mm512_castps512_ps256(x), _mm512_extractf32x8_ps(x, 1));
+#else
+    const __m256 half = x;
+#endif
+    return (quarter)_mm256_cvtps_pd(
+        _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1)));
 #endif
 }
 

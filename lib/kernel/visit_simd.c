@@ -1,9 +1,9 @@
 /*
  * Sweeps over rows, by vectors along the dimensions.
  *
- * Rows whose 1/v is not known come from memory, one by one; while a row is waited for, one of the
- * rows before it is added to the sums over rows. Where all is in the second-level cache it is faster
- * to take four rows at a time, and then to keep the sums in registers while these rows pass by.
+ * A few rows at a time stay in the first-level cache while they are passed over twice: once for the
+ * sums over dimensions, of four rows at a time, or one by one if they may come from memory; then for
+ * the sums over rows, which stay in registers meanwhile.
  */
 #include <string.h>
 
@@ -31,30 +31,29 @@ void NP_SIMD_NAME(np_pair_dot)(int64_t d, const double *E, const double *dL, con
     }
 }
 
-/* The sums over rows of a visit, and the rows that are to be added to them next. */
+/* The sums over rows of a visit, [d], in real. */
 typedef struct pile {
     int64_t d;
-    real *L, *h; /* [d] */
-    np_pairs next;
-    real c[NP_VISIT_ROWS];
+    real *L, *h;
 } pile;
 
 /* Vectors of dimensions whose sums stay in registers. */
 enum { PILE_COLUMNS = NP_LANE_BYTES == 64 ? 8 : 4 };
 
 /* C vectors of dimensions from j on, of which the last has n lanes. */
-INLINE void add_columns(const pile *p, int C, int64_t j, int64_t n)
+INLINE void add_columns(const pile *p, const np_pairs *rows, const real *c, int C, int64_t j,
+                        int64_t n)
 {
     vec sum_L[PILE_COLUMNS], sum_h[PILE_COLUMNS];
     for (int q = 0; q < C; q++) {
         sum_L[q] = load_n(p->L + j + q * W, q + 1 < C ? W : n);
         sum_h[q] = load_n(p->h + j + q * W, q + 1 < C ? W : n);
     }
-    for (int64_t i = 0; i < p->next.n; i++) {
-        const real *lam = p->next.lam + i * p->d + j, *g = p->next.g + i * p->d + j;
+    for (int64_t i = 0; i < rows->n; i++) {
+        const real *lam = rows->lam + i * p->d + j, *g = rows->g + i * p->d + j;
         for (int q = 0; q < C; q++) {
-            sum_L[q] += p->c[i] * load_n(lam + q * W, q + 1 < C ? W : n);
-            sum_h[q] += p->c[i] * load_n(g + q * W, q + 1 < C ? W : n);
+            sum_L[q] += c[i] * load_n(lam + q * W, q + 1 < C ? W : n);
+            sum_h[q] += c[i] * load_n(g + q * W, q + 1 < C ? W : n);
         }
     }
     for (int q = 0; q < C; q++) {
@@ -63,32 +62,28 @@ INLINE void add_columns(const pile *p, int C, int64_t j, int64_t n)
     }
 }
 
-/* All that is to be added. */
-static void add_next(pile *p)
+static void add_rows(const pile *p, const np_pairs *rows, const real *c)
 {
     int64_t j = 0;
     for (; j + PILE_COLUMNS * W <= p->d; j += PILE_COLUMNS * W)
-        add_columns(p, PILE_COLUMNS, j, W);
+        add_columns(p, rows, c, PILE_COLUMNS, j, W);
     for (; j + 2 * W <= p->d; j += 2 * W)
-        add_columns(p, 2, j, W);
+        add_columns(p, rows, c, 2, j, W);
     for (; j + W <= p->d; j += W)
-        add_columns(p, 1, j, W);
+        add_columns(p, rows, c, 1, j, W);
     if (j < p->d)
-        add_columns(p, 1, j, p->d - j);
-    p->next.n = 0;
+        add_columns(p, rows, c, 1, j, p->d - j);
 }
 
 static pile begin_pile(int64_t d, const np_visit *visit)
 {
-    pile p = {.d = d, .L = visit->stage + 4 * d, .h = visit->stage + 5 * d};
+    const pile p = {d, visit->stage + 4 * d, visit->stage + 5 * d};
     memset(p.L, 0, 2 * (size_t)d * sizeof(real));
     return p;
 }
 
-static void end_pile(pile *p, const np_visit *visit)
+static void end_pile(const pile *p, const np_visit *visit)
 {
-    if (p->next.n > 0)
-        add_next(p);
 #pragma omp simd
     for (int64_t j = 0; j < p->d; j++) {
         visit->L[j] += (double)p->L[j];
@@ -96,13 +91,13 @@ static void end_pile(pile *p, const np_visit *visit)
     }
 }
 
-/* The rows that the visit has just weighed come next. */
-static void plan(pile *p, const np_visit *visit, int64_t i, const np_pairs *rows, const double *s)
+/* Rows from row i on, once their s is known. */
+static void count_rows(const pile *p, const np_visit *visit, int64_t i, const np_pairs *rows,
+                       const double *s)
 {
-    const int counts = visit->weigh(visit->self, i, rows->n, s, p->c);
-    p->next = *rows;
-    if (!counts || !visit->L)
-        p->next.n = 0;
+    real c[NP_VISIT_ROWS];
+    if (visit->weigh(visit->self, i, rows->n, s, c) && visit->L)
+        add_rows(p, rows, c);
 }
 
 /* n lanes of R rows; lam a and g b apart, so that twice as many sums do not wait for each other. */
@@ -117,7 +112,7 @@ INLINE void pair_lanes(const real *lam, const real *g, int64_t d, int R, int64_t
 }
 
 /* s [R] += dimensions j0 .. end-1 of R rows. */
-INLINE void pair_rows(const real *lam, const real *g, int64_t d, int R, int64_t j0, int64_t end,
+INLINE void pair_tile(const real *lam, const real *g, int64_t d, int R, int64_t j0, int64_t end,
                       const real *a, const real *b, double *s)
 {
     vec p[ROWS] = {{0}}, q[ROWS] = {{0}};
@@ -134,30 +129,38 @@ INLINE void pair_rows(const real *lam, const real *g, int64_t d, int R, int64_t 
         *s += sum_of_one(p[0]);
 }
 
+/* s of rows i .. i+R-1. */
+INLINE void pair_rows(const np_pairs *k, int R, int64_t i, const real *a, const real *b, double *s)
+{
+    double sum[ROWS] = {0};
+    for (int64_t j0 = 0; j0 < k->d; j0 += TILE)
+        pair_tile(k->lam + i * k->d, k->g + i * k->d, k->d, R, j0, np_min(k->d, j0 + TILE), a, b,
+                  sum);
+    memcpy(s + i, sum, (size_t)R * sizeof *s);
+}
+
+/* The last four rows may overlap with those before. */
 static void pair_sums(const np_pairs *k, const real *a, const real *b, double *s)
 {
-    memset(s, 0, (size_t)k->n * sizeof *s);
-    for (int64_t j0 = 0; j0 < k->d; j0 += TILE) {
-        const int64_t end = np_min(k->d, j0 + TILE);
-        int64_t i = 0;
-        for (; i + ROWS <= k->n; i += ROWS)
-            pair_rows(k->lam + i * k->d, k->g + i * k->d, k->d, ROWS, j0, end, a, b, s + i);
-        for (; i < k->n; i++)
-            pair_rows(k->lam + i * k->d, k->g + i * k->d, k->d, 1, j0, end, a, b, s + i);
+    if (k->n < ROWS) {
+        for (int64_t i = 0; i < k->n; i++)
+            pair_rows(k, 1, i, a, b, s);
+        return;
     }
+    for (int64_t i = 0; i < k->n; i += ROWS)
+        pair_rows(k, ROWS, np_min(i, k->n - ROWS), a, b, s);
 }
 
 void NP_SIMD_NAME(np_visit_pairs)(const np_pairs *k, const real *a, const real *b,
                                   const np_visit *visit)
 {
-    pile p = begin_pile(k->d, visit);
+    const pile p = begin_pile(k->d, visit);
     double s[NP_VISIT_ROWS];
     for (int64_t i = 0; i < k->n; i += NP_VISIT_ROWS) {
         const np_pairs rows = {np_min(NP_VISIT_ROWS, k->n - i), k->d, k->lam + i * k->d,
                                k->g + i * k->d};
         pair_sums(&rows, a, b, s);
-        plan(&p, visit, i, &rows, s);
-        add_next(&p);
+        count_rows(&p, visit, i, &rows, s);
     }
     if (visit->L)
         end_pile(&p, visit);
@@ -207,42 +210,28 @@ INLINE void visit_lanes(const visited *k, int R, int fresh, int square, int64_t 
     }
 }
 
-/* n lanes of one row that is to be added. */
-INLINE void pile_lanes(const pile *p, int64_t row, int64_t j, int64_t n)
-{
-    const int64_t at = row * p->d + j;
-    const real c = p->c[row];
-    store_n(p->L + j, n, load_n(p->L + j, n) + c * load_n(p->next.lam + at, n));
-    store_n(p->h + j, n, load_n(p->h + j, n) + c * load_n(p->next.g + at, n));
-}
-
-/* Dimensions j0 .. end-1 of R rows; row `other` of the pile is added on the way. */
+/* Dimensions j0 .. end-1 of R rows. */
 INLINE void visit_tile(const visited *k, int R, int fresh, int square, int64_t j0, int64_t end,
-                       const terms *t, const pile *p, int64_t other, double *s)
+                       const terms *t, double *s)
 {
     vec sum[ROWS] = {{0}};
     int64_t j = j0;
-    for (; j + W <= end; j += W) {
+    for (; j + W <= end; j += W)
         visit_lanes(k, R, fresh, square, j, W, t, sum);
-        if (fresh && other >= 0)
-            pile_lanes(p, other, j, W);
-    }
-    if (j < end) {
+    if (j < end)
         visit_lanes(k, R, fresh, square, j, end - j, t, sum);
-        if (fresh && other >= 0)
-            pile_lanes(p, other, j, end - j);
-    }
     if (R == ROWS)
         add_sums_of_four(sum, s);
     else
         *s += sum_of_one(sum[0]);
 }
 
-/* Rows i .. i+R-1 of the block. */
+/* s of rows i .. i+R-1 of the block. */
 INLINE void visit_some(const np_block *k, const np_visit *visit, int R, int fresh, int square,
-                       int64_t i, const terms *t, const pile *p, int64_t other, double *s)
+                       int64_t i, const terms *t, double *s)
 {
     visited rows;
+    double sum[ROWS] = {0};
     for (int r = 0; r < R; r++) {
         const int64_t row = k->row[i + r] * k->d, at = (i + r) % visit->rows * k->d;
         rows.m[r] = k->m + row;
@@ -251,44 +240,40 @@ INLINE void visit_some(const np_block *k, const np_visit *visit, int R, int fres
         rows.g[r] = visit->g + at;
     }
     for (int64_t j0 = 0; j0 < k->d; j0 += TILE)
-        visit_tile(&rows, R, fresh, square, j0, np_min(k->d, j0 + TILE), t, p, other, s);
+        visit_tile(&rows, R, fresh, square, j0, np_min(k->d, j0 + TILE), t, sum);
+    memcpy(s, sum, (size_t)R * sizeof *s);
 }
 
-/* Rows first .. first+n-1, of which at most as many as there are here wait in the pile. */
+/* Rows first .. first+n-1. */
 INLINE void visit_strip(const np_block *k, const np_visit *visit, int fresh, int square,
-                        int64_t first, int64_t n, const terms *t, pile *p)
+                        int64_t first, int64_t n, const terms *t, const pile *p)
 {
-    double s[NP_VISIT_ROWS] = {0};
+    double s[NP_VISIT_ROWS];
     const int64_t at = first % visit->rows * k->d;
     const np_pairs rows = {n, k->d, fresh ? visit->lam + at : k->lam + first * k->d, visit->g + at};
-    int64_t i = 0;
-    for (; !fresh && i + ROWS <= n; i += ROWS)
-        visit_some(k, visit, ROWS, fresh, square, first + i, t, p, -1, s + i);
-    for (; i < n; i++)
-        visit_some(k, visit, 1, fresh, square, first + i, t, p, i < p->next.n ? i : -1, s + i);
-    plan(p, visit, first, &rows, s);
+    const int R = fresh || n < ROWS ? 1 : ROWS; /* the last four may overlap with those before */
+    for (int64_t i = 0; i < n; i += R) {
+        const int64_t at_most = np_min(i, n - R);
+        if (R == 1)
+            visit_some(k, visit, 1, fresh, square, first + at_most, t, s + at_most);
+        else
+            visit_some(k, visit, ROWS, fresh, square, first + at_most, t, s + at_most);
+    }
+    count_rows(p, visit, first, &rows, s);
 }
 
-/* A strip of known rows is added at once, one of fresh rows with the next. */
 INLINE void visit_all(const np_block *k, const np_visit *visit, int fresh, int square,
-                      const terms *t, pile *p)
+                      const terms *t, const pile *p)
 {
-    enum { STEP = NP_VISIT_ROWS / 2 };
-    for (int64_t i = 0; i < k->n; i += STEP) {
-        const int64_t n = np_min(STEP, k->n - i);
-        if (fresh && p->next.n > n)
-            add_next(p);
-        visit_strip(k, visit, fresh, square, i, n, t, p);
-        if (!fresh)
-            add_next(p);
-    }
+    for (int64_t i = 0; i < k->n; i += NP_VISIT_ROWS)
+        visit_strip(k, visit, fresh, square, i, np_min(NP_VISIT_ROWS, k->n - i), t, p);
 }
 
 void NP_SIMD_NAME(np_visit)(const np_block *k, const double *E, const double *a, const double *b,
                             const np_visit *visit)
 {
     const terms t = stage_terms(k->d, E, a, b, visit->stage);
-    pile p = begin_pile(k->d, visit);
+    const pile p = begin_pile(k->d, visit);
     if (k->lam && b)
         visit_all(k, visit, KNOWN, 0, &t, &p);
     else if (k->lam)

@@ -22,6 +22,7 @@ np_run NP_REAL(np_flow_infer)(const np_flow *flow, int all)
     const npagg_model *model = flow->model;
     np_run run = NP_REAL(np_run_begin)(flow->ctx, &model->prior, &model->vmp, flow->n_sets,
                                        flow->offsets, flow->m, flow->v, NULL);
+    run.vmp.weights = 0; /* nobody reads them */
     if (!all)
         run.ends = flow->split;
     return run;

@@ -71,9 +71,11 @@ static npagg_status encode_and_infer(const prediction *p)
                                           p->ctx_offsets, p->xc, p->yc, p->m, p->v, NULL));
     if (gives_posterior(p))
         return join_posterior(p);
-    NP_TRY(NP_REAL(npagg_infer_forward)(p->ctx, &model->prior, &model->vmp,
-                                        p->params + model->prior_at, p->n_sets, p->ctx_offsets,
-                                        p->m, p->v, NULL, p->q, NULL, p->kept));
+    npagg_vmp vmp = model->vmp;
+    vmp.weights = 1;
+    NP_TRY(NP_REAL(npagg_infer_forward)(p->ctx, &model->prior, &vmp, p->params + model->prior_at,
+                                        p->n_sets, p->ctx_offsets, p->m, p->v, NULL, p->q, NULL,
+                                        p->kept));
     return p->kept ? NP_REAL(npagg_infer_weights)(p->ctx, p->kept, p->weight) : NPAGG_OK;
 }
 

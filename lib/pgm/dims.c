@@ -9,13 +9,73 @@
 
 #include "base/size.h"
 
-static int tame(int64_t n, const double *x, double top)
+static int tame(int64_t n, const double *x, double top_x, const double *y, double top_y)
 {
     int64_t wild = 0;
 #pragma omp simd reduction(+ : wild)
-    for (int64_t j = 0; j < n; j++)
-        wild += fabs(x[j]) <= top ? 0 : 1;
+    for (int64_t j = 0; j < n; j++) {
+        wild += fabs(x[j]) <= top_x ? 0 : 1;
+        wild += fabs(y[j]) <= top_y ? 0 : 1;
+    }
     return wild == 0;
+}
+
+/*
+ * exp(x) = 2^k exp(r), |r| <= log(2) / 2. k is x / log(2) rounded by the addition of 1.5 2^52, which
+ * leaves it in the last bits; k log(2) is taken off in two parts, the first of which is exact. The
+ * series ends where the next term, r^14 / 14!, is 4e-18.
+ */
+static inline double exponential_of(double x)
+{
+    const double round = 0x1.8p52, log_2_high = 0x1.62e42feep-1, log_2_low = 0x1.a39ef35793c76p-33;
+    const double t = x * 1.4426950408889634 + round, k = t - round;
+    const double r = (x - k * log_2_high) - k * log_2_low;
+    double p = 1.0 / 6227020800;
+    p = p * r + 1.0 / 479001600;
+    p = p * r + 1.0 / 39916800;
+    p = p * r + 1.0 / 3628800;
+    p = p * r + 1.0 / 362880;
+    p = p * r + 1.0 / 40320;
+    p = p * r + 1.0 / 5040;
+    p = p * r + 1.0 / 720;
+    p = p * r + 1.0 / 120;
+    p = p * r + 1.0 / 24;
+    p = p * r + 1.0 / 6;
+    p = p * r + 0.5;
+    p = 1 + (r + r * r * p);
+    int64_t bits, shift;
+    memcpy(&bits, &p, sizeof bits);
+    memcpy(&shift, &t, sizeof shift);
+    bits += (int64_t)((uint64_t)shift << 52);
+    memcpy(&p, &bits, sizeof p);
+    return p;
+}
+
+static void exponential(int64_t n, double *x)
+{
+#pragma omp simd
+    for (int64_t j = 0; j < n; j++)
+        x[j] = exponential_of(x[j]);
+}
+
+static void recentre(int64_t d, const double *a, const double *b, const double *centre, double *L,
+                     double *h)
+{
+#pragma omp simd
+    for (int64_t j = 0; j < d; j++) {
+        L[j] = a[j];
+        h[j] = b[j] + centre[j] * a[j];
+    }
+}
+
+static void add_moments(int64_t d, const double *a, const double *b, const double *E,
+                        const double *centre, double *dE, double *dV)
+{
+#pragma omp simd
+    for (int64_t j = 0; j < d; j++) {
+        dE[j] -= b[j] - (E[j] - centre[j]) * a[j];
+        dV[j] += 0.5 * a[j];
+    }
 }
 
 static void add(int64_t n, const double *x, double *y)
@@ -210,6 +270,9 @@ static double residual(int64_t d, const double *E, const double *V, const double
 const np_dims NP_DIMS_TABLE = {
     .tame = tame,
     .add = add,
+    .exponential = exponential,
+    .recentre = recentre,
+    .add_moments = add_moments,
     .average = average,
     .component = component,
     .component_evidence = component_evidence,

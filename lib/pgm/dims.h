@@ -19,11 +19,22 @@ typedef struct np_component_grad {
 } np_component_grad;
 
 typedef struct np_dims {
-    /* |x_j| <= top for all j; false for NaN. */
-    int (*tame)(int64_t n, const double *x, double top);
+    /* |x_j| <= top_x and |y_j| <= top_y for all j; false for NaN. */
+    int (*tame)(int64_t n, const double *x, double top_x, const double *y, double top_y);
 
     /* y += x */
     void (*add)(int64_t n, const double *x, double *y);
+
+    /* x = exp(x) for |x| <= 708.3, to 2 units in the last place; exp(0) is 1. */
+    void (*exponential)(int64_t n, double *x);
+
+    /* L = a, h = b + centre a: sums about a centre become sums about 0. */
+    void (*recentre)(int64_t d, const double *a, const double *b, const double *centre, double *L,
+                     double *h);
+
+    /* dE -= b - (E - centre) a, dV += a / 2: (A10) from sums a, b about a centre. */
+    void (*add_moments)(int64_t d, const double *a, const double *b, const double *E,
+                        const double *centre, double *dE, double *dV);
 
     /* The mean of the rows, mid = h / L, or 0 without rows. */
     void (*average)(int64_t d, const double *L, const double *h, double *mid);

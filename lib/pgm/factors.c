@@ -62,8 +62,7 @@ np_partial *NP_REAL(np_factors_sums)(const np_rows *rows, np_evidence evidence)
 {
     np_partial *sum =
         NP_REAL(np_rows_run)(rows, sums_piece, &evidence, evidence == NP_EVIDENCE_QUAD);
-    sum->bad |= !rows->dims->tame(rows->d, sum->L, DBL_MAX);
-    sum->bad |= !rows->dims->tame(rows->d, sum->h, DBL_MAX);
+    sum->bad |= !rows->dims->tame(rows->d, sum->L, DBL_MAX, sum->h, DBL_MAX);
     return sum;
 }
 
@@ -94,7 +93,7 @@ static void bracket_piece(const void *self, const np_rows *rows, np_piece *piece
 void NP_REAL(np_factors_bracket)(const np_pgm *pgm, const np_rows *rows, const np_noise *noise,
                                  const np_post *post, double g, real *dweight)
 {
-    const np_kernels *k = NP_REAL(np_rows_kernels)(rows, post->E, post->V, NULL, NULL);
+    const np_kernels *k = rows->wild ? rows->ref : rows->fast;
     const bracket b = {pgm, noise, k, post, g, dweight};
     NP_REAL(np_rows_run)(rows, bracket_piece, &b, 0);
 }
@@ -119,8 +118,8 @@ static void dweight_piece(const void *self, const np_rows *rows, np_piece *piece
 
 void NP_REAL(np_factors_dweight)(const np_rows *rows, const np_back *back, real *dweight)
 {
-    const weight_grad w = {NP_REAL(np_rows_kernels)(rows, back->E, NULL, back->dL, back->dh), back,
-                           dweight};
+    const int tame = NP_REAL(np_rows_tame)(rows, back->dL, back->dh);
+    const weight_grad w = {tame ? rows->fast : rows->ref, back, dweight};
     NP_REAL(np_rows_run)(rows, dweight_piece, &w, 0);
 }
 
@@ -129,25 +128,36 @@ typedef struct pusher {
     int tame; /* the vectors are */
 } pusher;
 
-/* Coefficients of a piece's rows in some of the terms. */
+/* Room for the coefficients of a piece's rows in some of the terms. */
 typedef struct coefficients {
     real a[NP_PUSH_TERMS][NP_BLOCK_ROWS], b[NP_PUSH_TERMS][NP_BLOCK_ROWS], c[NP_BLOCK_ROWS];
 } coefficients;
 
-/* What (A10) starts from in term t for the rows of the piece; 0 if there is nothing. */
-static int take_dd(const np_push *push, const np_kernels *k, np_piece *piece, int64_t t, real *b)
+/* omega w of the piece's rows; w [n of the set] or NULL: 1. */
+static const real *take_a(const np_piece *piece, const real *w, real *room)
+{
+    if (!w)
+        return piece->omega;
+    if (!piece->weighted)
+        return NP_REAL(np_piece_take)(piece, 0, piece->block.n, w, NULL);
+    for (int64_t i = 0; i < piece->block.n; i++)
+        room[i] = np_saturate((double)piece->omega[i] * (double)w[piece->row[i]]);
+    return room;
+}
+
+/* What (A10) starts from in term t for the rows of the piece; NULL if there is nothing. */
+static const real *take_b(const np_push *push, const np_kernels *k, np_piece *piece, int64_t t,
+                          real *room)
 {
     double s[NP_BLOCK_ROWS];
     if (push->slope && t > 0) {
         const np_back *back = &push->back[t - 1];
         k->dot(&piece->block, back->E, back->dL, back->dh, s);
         NP_REAL(np_piece_filled)(piece);
-        push->slope->slope(push->pgm, piece, push->w[t - 1], s, b);
-        return 1;
+        push->slope->slope(push->pgm, piece, push->w[t - 1], s, room);
+        return room;
     }
-    for (int64_t i = 0; push->dd[t] && i < piece->block.n; i++)
-        b[i] = push->dd[t][piece->row[i]];
-    return push->dd[t] != NULL;
+    return push->dd[t] ? NP_REAL(np_piece_take)(piece, 0, piece->block.n, push->dd[t], room) : NULL;
 }
 
 /* Terms from `first` on, with their coefficients; whether all are tame. c counts once, with the
@@ -155,19 +165,17 @@ static int take_dd(const np_push *push, const np_kernels *k, np_piece *piece, in
 static int take_terms(const np_push *push, const np_kernels *k, np_piece *piece, int64_t first,
                       int64_t n, coefficients *co, np_term *terms)
 {
+    const double g = first == 0 ? 0.5 * push->g : 0;
     int tame = 1;
     for (int64_t i = 0; i < piece->block.n; i++)
-        co->c[i] = np_saturate(first == 0 ? 0.5 * push->g * (double)piece->omega[i] : 0);
+        co->c[i] = np_saturate(g * (double)piece->omega[i]);
     for (int64_t t = 0; t < n; t++) {
         const np_back *back = &push->back[first + t];
-        const real *w = push->w[first + t];
-        for (int64_t i = 0; i < piece->block.n; i++)
-            co->a[t][i] = np_saturate((double)piece->omega[i] * (w ? (double)w[piece->row[i]] : 1));
-        const int has_b = take_dd(push, k, piece, first + t, co->b[t]);
-        terms[t] =
-            (np_term){back->dh, back->dL, back->E, back->V, co->a[t], has_b ? co->b[t] : NULL};
-        tame &= np_tame_rows(piece->block.n, co->a[t]);
-        tame &= !has_b || np_tame_rows(piece->block.n, co->b[t]);
+        const real *a = take_a(piece, push->w[first + t], co->a[t]),
+                   *b = take_b(push, k, piece, first + t, co->b[t]);
+        terms[t] = (np_term){back->dh, back->dL, back->E, back->V, a, b};
+        tame &= np_tame_rows(piece->block.n, a);
+        tame &= !b || np_tame_rows(piece->block.n, b);
     }
     return tame & np_tame_rows(piece->block.n, co->c);
 }
@@ -196,8 +204,7 @@ void NP_REAL(np_factors_push)(const np_rows *rows, const np_push *push)
     pusher p = {push, 1};
     for (int64_t t = 0; t < push->n; t++) {
         const np_back *back = &push->back[t];
-        p.tame &=
-            NP_REAL(np_rows_kernels)(rows, back->E, back->V, back->dL, back->dh) == rows->fast;
+        p.tame &= NP_REAL(np_rows_tame)(rows, back->dL, back->dh);
     }
     NP_REAL(np_rows_run)(rows, push_piece, &p, 0);
 }

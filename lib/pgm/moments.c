@@ -21,8 +21,8 @@ np_dpost np_dpost_take(np_arena *arena, int64_t d, int64_t k)
     dpost.mean = NP_TAKE(arena, k * d, double);
     dpost.var = NP_TAKE(arena, k * d, double);
     dpost.logw = NP_TAKE(arena, k, double);
-    dpost.E = NP_TAKE(arena, d, double);
-    dpost.V = NP_TAKE(arena, d, double);
+    dpost.E = k == 1 ? dpost.mean : NP_TAKE(arena, d, double);
+    dpost.V = k == 1 ? dpost.var : NP_TAKE(arena, d, double);
     return dpost;
 }
 
@@ -31,6 +31,8 @@ void np_dpost_clear(int64_t d, int64_t k, np_dpost *dpost)
     memset(dpost->mean, 0, (size_t)(k * d) * sizeof(double));
     memset(dpost->var, 0, (size_t)(k * d) * sizeof(double));
     memset(dpost->logw, 0, (size_t)k * sizeof(double));
+    if (k == 1)
+        return;
     memset(dpost->E, 0, (size_t)d * sizeof(double));
     memset(dpost->V, 0, (size_t)d * sizeof(double));
 }
@@ -52,6 +54,8 @@ void np_moments_forward(const np_dims *dims, int64_t d, int64_t k, int with_V, n
 void np_moments_backward(const np_dims *dims, int64_t d, int64_t k, const np_post *post,
                          np_dpost *dpost)
 {
+    if (k == 1)
+        return;
     for (int64_t c = 0; c < k; c++)
         dpost->logw[c] += dims->moments_backward(d, exp(post->logw[c]), post->mean + c * d,
                                                  post->var + c * d, post->E, dpost->E, dpost->V,

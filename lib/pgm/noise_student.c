@@ -53,24 +53,29 @@ typedef struct weigher {
     np_partial *out;
 } weigher;
 
+/* What n rows of the piece from row i on add to `extra`. */
+static void add_extra(const weigher *self, int64_t i, int64_t n, const double *q)
+{
+    const double c0 = c_zero(self->pgm), ct = c_tilde(self->pgm);
+    for (int64_t r = 0; r < n; r++) {
+        const double omega = (double)self->piece->omega[i + r], u = q[r] / (2 * c0);
+        self->out->extra[0] += omega * log1p(u);
+        self->out->extra[1] += omega * (ct / (c0 + 0.5 * q[r])) * u;
+    }
+}
+
 /* (R2), (R4) for n rows of the piece from row i on; c gets omega w. */
 static void weigh(const weigher *self, int64_t i, int64_t n, const double *q, real *c)
 {
     const double c0 = c_zero(self->pgm), ct = c_tilde(self->pgm);
-    const np_sweep *sweep = self->sweep;
-    const real *omega = self->piece->omega + i;
-    const int64_t *row = self->piece->row + i;
     for (int64_t r = 0; r < n; r++)
         c[r] = (real)(ct / (c0 + 0.5 * q[r]));
-    for (int64_t r = 0; sweep->w && r < n; r++)
-        sweep->w[row[r]] = c[r];
-    for (int64_t r = 0; sweep->bound && r < n; r++) {
-        const double u = q[r] / (2 * c0);
-        self->out->extra[0] += (double)omega[r] * log1p(u);
-        self->out->extra[1] += (double)omega[r] * (ct / (c0 + 0.5 * q[r])) * u;
-    }
-    for (int64_t r = 0; self->rows->weight && r < n; r++)
-        c[r] = np_saturate((double)omega[r] * (double)c[r]);
+    if (self->sweep->w)
+        NP_REAL(np_piece_put)(self->piece, i, n, c, self->sweep->w);
+    if (self->sweep->bound)
+        add_extra(self, i, n, q);
+    for (int64_t r = 0; self->piece->weighted && r < n; r++)
+        c[r] = np_saturate((double)self->piece->omega[i + r] * (double)c[r]);
 }
 
 /* Whether some row is too far from its centre, where (R1) was q_0. */
@@ -179,13 +184,10 @@ static void forward(const np_pgm *pgm, const np_rows *rows, const np_sweep *swee
     weigher self = {.pgm = pgm, .sweep = sweep, .rows = rows, .centre = post->E};
     if (sweep->w && rows->weight)
         memset(sweep->w, 0, (size_t)rows->n * sizeof(real));
-    const np_partial *sum = NP_REAL(np_rows_tame)(rows, post->E, post->V, NULL, NULL)
-                                ? weigh_rows(&self, rows)
-                                : NP_REAL(np_rows_run)(rows, weigh_wild, &self, 0);
-    for (int64_t j = 0; sweep->next_L && j < pgm->d; j++) {
-        sweep->next_L[j] = sum->L[j];
-        sweep->next_h[j] = sum->h[j] + self.centre[j] * sum->L[j];
-    }
+    const np_partial *sum =
+        rows->wild ? NP_REAL(np_rows_run)(rows, weigh_wild, &self, 0) : weigh_rows(&self, rows);
+    if (sweep->next_L)
+        pgm->dims->recentre(pgm->d, sum->L, sum->h, self.centre, sweep->next_L, sweep->next_h);
     memcpy(sweep->stats->extra, sum->extra, sizeof sum->extra);
 }
 
@@ -219,16 +221,6 @@ static void spread_piece(const void *self, const np_rows *rows, np_piece *piece,
     block_kernels(rows, s->k, piece->block.n, c)->sums(&piece->block, c, s->E, out->L, out->h);
 }
 
-/* sum->h is about centre, and wanted about E. */
-static void add_moments(int64_t d, const np_partial *sum, const double *E, const double *centre,
-                        np_dpost *dpost)
-{
-    for (int64_t j = 0; j < d; j++) {
-        dpost->E[j] -= sum->h[j] - (E[j] - centre[j]) * sum->L[j];
-        dpost->V[j] += 0.5 * sum->L[j];
-    }
-}
-
 /* (A12), first line. */
 static void bound_backward(const np_pgm *pgm, const np_rows *rows, const np_sweep *sweep, double g,
                            real *dd, np_dpost *dpost, double *grad)
@@ -244,10 +236,9 @@ static void bound_backward(const np_pgm *pgm, const np_rows *rows, const np_swee
             g * (sweep->stats->count * each - sweep->stats->extra[0] + sweep->stats->extra[1]);
     }
     if (dpost) {
-        const spreader self = {NP_REAL(np_rows_kernels)(rows, post->E, post->V, NULL, NULL),
-                               post->E, dd};
-        add_moments(pgm->d, NP_REAL(np_rows_run)(rows, spread_piece, &self, 0), post->E, post->E,
-                    dpost);
+        const spreader self = {rows->wild ? rows->ref : rows->fast, post->E, dd};
+        const np_partial *sum = NP_REAL(np_rows_run)(rows, spread_piece, &self, 0);
+        pgm->dims->add_moments(pgm->d, sum->L, sum->h, post->E, post->E, dpost->E, dpost->V);
     }
 }
 
@@ -255,11 +246,10 @@ static void bound_backward(const np_pgm *pgm, const np_rows *rows, const np_swee
 static void slope(const np_pgm *pgm, const np_piece *piece, const real *w, const double *s,
                   real *dd)
 {
-    const double ct = c_tilde(pgm);
+    const double by_ct = 1 / c_tilde(pgm);
     for (int64_t i = 0; i < piece->block.n; i++) {
-        const double w_i = w ? (double)w[piece->row[i]] : 1,
-                     dw = (double)piece->omega[i] * s[i] / ct;
-        dd[i] = np_saturate(-dw * w_i * w_i);
+        const double w_i = (double)w[piece->row[i]];
+        dd[i] = np_saturate(-((double)piece->omega[i] * s[i] * (by_ct * w_i)) * w_i);
     }
 }
 
@@ -279,22 +269,23 @@ typedef struct puller {
 static void pull_rows(const puller *self, int64_t i, int64_t n, const double *s, real *c)
 {
     const np_pull *p = self->pull;
-    const double ct = c_tilde(self->pgm);
+    const double by_ct = 1 / c_tilde(self->pgm);
     const real *omega = self->piece->omega + i;
-    const int64_t *row = self->piece->row + i;
+    real room[NP_BLOCK_ROWS];
+    const real *weights = NP_REAL(np_piece_take)(self->piece, i, n, p->w, room);
     double sum = 0;
     for (int64_t r = 0; r < n; r++) {
-        const double w = p->w ? (double)p->w[row[r]] : 1, dw = (double)omega[r] * s[r] / ct;
-        c[r] = np_saturate(-dw * w * w);
-        sum += dw * w * (1 - w);
-    }
-    for (int64_t r = 0; p->dd && r < n; r++)
-        p->dd[row[r]] = c[r];
-    for (int64_t r = 0; p->dweight && r < n; r++) {
-        const double w = p->w ? (double)p->w[row[r]] : 1, was = (double)p->dweight[row[r]];
-        p->dweight[row[r]] = np_saturate(was + w * s[r]);
+        const double w = (double)weights[r], dw = (double)omega[r] * s[r] * (by_ct * w);
+        c[r] = np_saturate(-dw * w);
+        sum += dw * (1 - w);
     }
     self->out->extra[0] += sum;
+    if (p->dd)
+        NP_REAL(np_piece_put)(self->piece, i, n, c, p->dd);
+    for (int64_t r = 0; p->dweight && r < n; r++) {
+        real *dweight = &p->dweight[self->piece->row[i + r]];
+        *dweight = np_saturate((double)*dweight + (double)weights[r] * s[r]);
+    }
 }
 
 static int pull_some(void *arg, int64_t i, int64_t n, const double *s, real *c)
@@ -376,14 +367,14 @@ static void pull(const np_pgm *pgm, const np_rows *rows, const np_pull *p)
         return;
     }
     puller self = {.pgm = pgm, .pull = p, .rows = rows, .centre = p->before->E};
-    const int tame = NP_REAL(np_rows_tame)(rows, p->back->E, NULL, p->back->dL, p->back->dh) &&
-                     NP_REAL(np_rows_tame)(rows, p->before->E, NULL, NULL, NULL);
-    const np_partial *sum =
-        tame ? pull_all(&self, rows) : NP_REAL(np_rows_run)(rows, pull_wild, &self, 0);
+    const np_partial *sum = NP_REAL(np_rows_tame)(rows, p->back->dL, p->back->dh)
+                                ? pull_all(&self, rows)
+                                : NP_REAL(np_rows_run)(rows, pull_wild, &self, 0);
     if (p->grad)
         p->grad[pgm->p - 1] += sum->extra[0];
     if (p->dpost)
-        add_moments(pgm->d, sum, p->before->E, self.centre, p->dpost);
+        pgm->dims->add_moments(pgm->d, sum->L, sum->h, p->before->E, self.centre, p->dpost->E,
+                               p->dpost->V);
 }
 
 const np_noise NP_REAL(np_student_noise) = {1,          forward, bound, bound_backward,

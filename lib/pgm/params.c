@@ -15,7 +15,8 @@ static int is_log(const np_field *field)
 static const double log_limit = NP_REAL_BITS == 32 ? 87.3 : 708.3;
 
 /* x -> value of one field; the index of the first number that has none, or -1. */
-static int64_t constrain(const np_field *field, int64_t n, const real *x, double *value)
+static int64_t constrain(const np_dims *dims, const np_field *field, int64_t n, const real *x,
+                         double *value)
 {
     const double most = is_log(field) ? log_limit : (double)NP_REAL_MAX;
     int64_t tame = 0;
@@ -24,7 +25,9 @@ static int64_t constrain(const np_field *field, int64_t n, const real *x, double
     if (tame < n)
         return tame;
     for (int64_t i = 0; i < n; i++)
-        value[i] = is_log(field) ? exp((double)x[i]) : (double)x[i];
+        value[i] = (double)x[i];
+    if (is_log(field))
+        dims->exponential(n, value);
     if (field->transform == NP_LOGITS) {
         const double sum = np_log_sum_exp(n, value);
         for (int64_t i = 0; i < n; i++)
@@ -43,18 +46,19 @@ static npagg_status explain(npagg_ctx *ctx, const np_field *field, int64_t at, i
 npagg_status NP_REAL(np_pgm_load)(npagg_ctx *ctx, const npagg_prior *prior, const real *params,
                                   double *value, np_pgm *pgm)
 {
+    const np_dims *dims = np_dims_choose(ctx->cpu);
     int64_t offset, count;
     const np_field *field;
     for (int32_t i = 0; (field = np_prior_field(prior, i, &offset, &count)); i++) {
-        const int64_t bad = constrain(field, count, params + offset, value + offset);
+        const int64_t bad = constrain(dims, field, count, params + offset, value + offset);
         if (bad >= 0)
             return explain(ctx, field, offset + bad, bad, (double)params[offset + bad]);
     }
-    *pgm = (np_pgm){prior, prior->d, prior->k, offset, value, np_dims_choose(ctx->cpu)};
+    *pgm = (np_pgm){prior, prior->d, prior->k, offset, value, dims};
     return NPAGG_OK;
 }
 
-/* value -> gradient of x from the gradient np_transform names, in place of the latter. */
+/* Gradient of logits, whose values are log pi. */
 static void chain_logits(int64_t n, const double *log_pi, const double *g, real *dx)
 {
     double total = 0;
@@ -64,32 +68,29 @@ static void chain_logits(int64_t n, const double *log_pi, const double *g, real 
         dx[i] = np_saturate((double)dx[i] + (g[i] - exp(log_pi[i]) * total));
 }
 
-static double chain_one(np_transform transform, double value, double g)
+/* The gradient of x is added to dx, from that which np_transform names. */
+static void chain_field(np_transform transform, int64_t n, const double *value, const double *g,
+                        real *dx)
 {
-    switch (transform) {
-    case NP_LOGVAR:
-        return -g / value;
-    case NP_LOG:
-        return g * value;
-    default:
-        return g;
-    }
+    if (transform == NP_LOGVAR)
+        for (int64_t i = 0; i < n; i++)
+            dx[i] = np_saturate((double)dx[i] - g[i] / value[i]);
+    else if (transform == NP_LOG)
+        for (int64_t i = 0; i < n; i++)
+            dx[i] = np_saturate((double)dx[i] + g[i] * value[i]);
+    else if (transform == NP_LOGITS)
+        chain_logits(n, value, g, dx);
+    else
+        for (int64_t i = 0; i < n; i++)
+            dx[i] = np_saturate((double)dx[i] + g[i]);
 }
 
 void NP_REAL(np_pgm_chain)(const np_pgm *pgm, const double *grad, real *dparams)
 {
     int64_t offset, count;
     const np_field *field;
-    for (int32_t f = 0; (field = np_prior_field(pgm->prior, f, &offset, &count)); f++) {
-        const double *value = pgm->value + offset, *g = grad + offset;
-        real *dx = dparams + offset;
-        if (field->transform == NP_LOGITS) {
-            chain_logits(count, value, g, dx);
-            continue;
-        }
-        for (int64_t i = 0; i < count; i++)
-            dx[i] = np_saturate((double)dx[i] + chain_one(field->transform, value[i], g[i]));
-    }
+    for (int32_t f = 0; (field = np_prior_field(pgm->prior, f, &offset, &count)); f++)
+        chain_field(field->transform, count, pgm->value + offset, grad + offset, dparams + offset);
 }
 
 npagg_status NP_REAL(npagg_prior_init_params)(npagg_ctx *ctx, const npagg_prior *prior,

@@ -70,6 +70,22 @@ np_visit NP_REAL(np_piece_visit)(const np_piece *piece, np_partial *out)
     };
 }
 
+const real *NP_REAL(np_piece_take)(const np_piece *piece, int64_t i, int64_t n, const real *array,
+                                   real *buffer)
+{
+    if (!piece->weighted)
+        return array + piece->row[i];
+    for (int64_t r = 0; r < n; r++)
+        buffer[r] = array[piece->row[i + r]];
+    return buffer;
+}
+
+void NP_REAL(np_piece_put)(const np_piece *piece, int64_t i, int64_t n, const real *x, real *array)
+{
+    for (int64_t r = 0; r < n; r++)
+        array[piece->row[i + r]] = x[r];
+}
+
 np_block NP_REAL(np_piece_part)(const np_piece *piece, int64_t i, int64_t n)
 {
     np_block part = piece->block;
@@ -80,44 +96,64 @@ np_block NP_REAL(np_piece_part)(const np_piece *piece, int64_t i, int64_t n)
     return part;
 }
 
-/* The next rows from *i on, before end, that have a weight, as many as a block holds. */
+/* Rows from *i on, before end, that have a weight, at most `most`. */
+static int64_t gather_weighted(const real *weight, int64_t *i, int64_t end, int64_t most,
+                               np_piece *piece)
+{
+    int64_t n = 0;
+    for (; *i < end && n < most; ++*i) {
+        if (weight[*i] == 0)
+            continue;
+        piece->row[n] = *i;
+        piece->omega[n++] = weight[*i];
+    }
+    return n;
+}
+
+static int64_t gather_all(int64_t *i, int64_t end, int64_t most, np_piece *piece)
+{
+    const int64_t n = np_min(end - *i, most), first = *i;
+    for (int64_t r = 0; r < n; r++) {
+        piece->row[r] = first + r;
+        piece->omega[r] = 1;
+    }
+    *i += n;
+    return n;
+}
+
+/* The next rows from *i on, before end, as many as a block holds. */
 static void gather(const np_rows *rows, int64_t *i, int64_t end, np_piece *piece)
 {
     const int64_t most = NP_REAL(np_rows_block)(rows->d);
     const np_kept *kept = rows->kept;
     real *lam = kept ? kept->lam + *i * rows->d : piece->lane->lam;
-    int64_t n = 0;
     piece->g = kept ? kept->g + *i * rows->d : NULL;
     piece->q = kept ? kept->q + *i : NULL;
-    for (; *i < end && n < most; ++*i) {
-        const real omega = rows->weight ? rows->weight[*i] : 1;
-        if (omega == 0)
-            continue;
-        piece->row[n] = *i;
-        piece->omega[n++] = omega;
-    }
-    const int known = kept && kept->full;
     piece->block = (np_block){
-        .n = n,
         .d = rows->d,
         .m = rows->m,
         .v = rows->v,
         .row = piece->row,
-        .lam = known ? lam : NULL,
+        .lam = kept && kept->full ? lam : NULL,
         .store = lam,
     };
+    piece->weighted = rows->weight != NULL;
+    piece->block.n = rows->weight ? gather_weighted(rows->weight, i, end, most, piece)
+                                  : gather_all(i, end, most, piece);
 }
 
 typedef struct job {
     const np_rows *rows;
+    int64_t last; /* chunks are done from this one on backwards; -1: in order */
     np_pass_fn pass;
     const void *self;
 } job;
 
-static void run_chunk(void *arg, int64_t chunk, int32_t worker)
+static void run_chunk(void *arg, int64_t item, int32_t worker)
 {
     const job *j = arg;
     const np_rows *rows = j->rows;
+    const int64_t chunk = j->last >= 0 ? j->last - item : item;
     const int64_t size = chunk_rows(rows->n, rows->d), end = np_min(rows->n, (chunk + 1) * size);
     np_piece piece;
     piece.lane = &rows->lanes[rows->team ? worker : rows->worker];
@@ -132,8 +168,8 @@ static void run_chunk(void *arg, int64_t chunk, int32_t worker)
 np_partial *NP_REAL(np_rows_run)(const np_rows *rows, np_pass_fn pass, const void *self,
                                  int centred)
 {
-    job j = {rows, pass, self};
     const int64_t chunks = NP_REAL(np_rows_chunks)(rows->n, rows->d);
+    job j = {rows, (*rows->turn)++ % 2 ? chunks - 1 : -1, pass, self};
     np_parallel(rows->team, chunks, run_chunk, &j);
     if (rows->kept)
         rows->kept->full = 1;
@@ -142,23 +178,16 @@ np_partial *NP_REAL(np_rows_run)(const np_rows *rows, np_pass_fn pass, const voi
     return &rows->partial[0];
 }
 
-static int vector_is_tame(const np_rows *rows, const double *x, double top)
+void NP_REAL(np_rows_meet)(np_rows *rows, const double *E, const double *V)
 {
-    return !x || NP_REAL_BITS == 64 || rows->dims->tame(rows->d, x, top);
+    if (NP_REAL_BITS == 32)
+        rows->wild |= !rows->dims->tame(rows->d, E, NP_TAME_ROW, V, NP_TAME_WIDTH);
 }
 
-int NP_REAL(np_rows_tame)(const np_rows *rows, const double *E, const double *V, const double *dL,
-                          const double *dh)
+int NP_REAL(np_rows_tame)(const np_rows *rows, const double *dL, const double *dh)
 {
-    return !rows->wild && vector_is_tame(rows, E, NP_TAME_ROW) &&
-           vector_is_tame(rows, V, NP_TAME_WIDTH) && vector_is_tame(rows, dL, NP_TAME_DL) &&
-           vector_is_tame(rows, dh, NP_TAME_WIDTH);
-}
-
-const np_kernels *NP_REAL(np_rows_kernels)(const np_rows *rows, const double *E, const double *V,
-                                           const double *dL, const double *dh)
-{
-    return NP_REAL(np_rows_tame)(rows, E, V, dL, dh) ? rows->fast : rows->ref;
+    return !rows->wild &&
+           (NP_REAL_BITS == 64 || rows->dims->tame(rows->d, dL, NP_TAME_DL, dh, NP_TAME_WIDTH));
 }
 
 double NP_REAL(np_rows_log)(const np_piece *piece, int64_t i)

@@ -46,8 +46,10 @@ typedef struct NP_REAL(np_rows) {
     np_lane *lanes;      /* [workers] */
     np_partial *partial; /* [chunks] */
     np_kept *kept;       /* NULL: every pass divides anew */
+    int32_t *turn; /* passes so far: every other one begins with the last chunk, since that one
+                            is in the cache */
     const np_kernels *fast, *ref;
-    int32_t wild;       /* this set's numbers want the reference kernels */
+    int32_t wild;       /* this set's numbers, or what they met, want the reference kernels */
     const double *zero; /* [D] */
     double *spare;      /* [D]: for a vector of a pass */
     const np_dims *dims;
@@ -62,8 +64,9 @@ typedef struct NP_REAL(np_piece) {
     np_block block;
     int64_t row[NP_BLOCK_ROWS];
     real omega[NP_BLOCK_ROWS];
-    real *g;   /* [n,D]: of rows that are kept, or NULL */
-    double *q; /* [n]: likewise */
+    int weighted; /* otherwise rows follow each other, and all omega are 1 */
+    real *g;      /* [n,D]: of rows that are kept, or NULL */
+    double *q;    /* [n]: likewise */
     np_lane *lane;
 } NP_REAL(np_piece);
 #define np_piece NP_REAL(np_piece)
@@ -76,6 +79,12 @@ static inline void NP_REAL(np_piece_filled)(np_piece *piece)
 /* A visit of the piece's rows, whose room is that of the rows that are kept, or else the lane's. L and
  * h go to out, which may be NULL. */
 np_visit NP_REAL(np_piece_visit)(const np_piece *piece, np_partial *out);
+
+/* x [n] of rows i .. i+n-1 of the piece, from an array that has a number for every row of the set: in
+ * place, or where rows have weights in the buffer [n]. And back. */
+const real *NP_REAL(np_piece_take)(const np_piece *piece, int64_t i, int64_t n, const real *array,
+                                   real *buffer);
+void NP_REAL(np_piece_put)(const np_piece *piece, int64_t i, int64_t n, const real *x, real *array);
 
 /* n rows of the piece from row i on. */
 np_block NP_REAL(np_piece_part)(const np_piece *piece, int64_t i, int64_t n);
@@ -102,14 +111,11 @@ np_partial *NP_REAL(np_rows_run)(const np_rows *rows, np_pass_fn pass, const voi
 /* The arrays of a lane. */
 np_lane NP_REAL(np_lane_take)(np_arena *arena, int64_t d);
 
-/* Whether float will do for this set with these vectors [D], each of which may be NULL. */
-int NP_REAL(np_rows_tame)(const np_rows *rows, const double *E, const double *V, const double *dL,
-                          const double *dh);
+/* The set will be compared with a posterior of moments E, V [D]: wild if these are so. */
+void NP_REAL(np_rows_meet)(np_rows *rows, const double *E, const double *V);
 
-/* The kernels that can do this set with these vectors [D] (each may be NULL): fast, or ref where
- * float might overflow. */
-const np_kernels *NP_REAL(np_rows_kernels)(const np_rows *rows, const double *E, const double *V,
-                                           const double *dL, const double *dh);
+/* Whether float will do for this set, what it met, and these gradients [D]. */
+int NP_REAL(np_rows_tame)(const np_rows *rows, const double *dL, const double *dh);
 
 /* sum_d log lam of row i of the piece, which is filled. */
 double NP_REAL(np_rows_log)(const np_piece *piece, int64_t i);

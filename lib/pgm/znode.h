@@ -29,7 +29,7 @@ typedef struct np_post {
     double *E, *V;      /* [D] */
 } np_post;
 
-/* The gradient of each. E and V are arrays of their own also for one component. */
+/* The gradient of each, likewise. */
 typedef np_post np_dpost;
 
 struct np_znode {

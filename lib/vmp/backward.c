@@ -37,8 +37,10 @@ void NP_REAL(np_adjoint_start)(const np_set *set)
     }
     for (int64_t c = 0; c < k; c++)
         dpost->logw[c] = run->z->has_logw ? (double)dq[2 * kd + c] : 0;
-    memset(dpost->E, 0, (size_t)run->pgm.d * sizeof(double));
-    memset(dpost->V, 0, (size_t)run->pgm.d * sizeof(double));
+    if (k > 1) {
+        memset(dpost->E, 0, (size_t)run->pgm.d * sizeof(double));
+        memset(dpost->V, 0, (size_t)run->pgm.d * sizeof(double));
+    }
 }
 
 static double set_dlogz(const np_set *set)

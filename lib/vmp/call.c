@@ -59,8 +59,9 @@ np_record NP_REAL(np_run_record)(const np_run *run, int64_t n, int evidence, int
         .mean_slots = run->pgm.k > 1 && !run->iterated && keep ? run->pgm.d : 0,
         .real_size = sizeof(real),
     };
+    shape.last_weights = keep && (run->vmp.weights || evidence || !run->noise->has_weights);
     if (run->noise->has_weights)
-        shape.weight_slots = keep ? shape.slots : 0;
+        shape.weight_slots = keep ? shape.slots - !shape.last_weights : 0;
     else
         shape.weight_slots = keep && run->weight ? 1 : 0;
     return shape;

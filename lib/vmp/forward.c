@@ -95,7 +95,7 @@ static void finish_sweep(np_set *set, int32_t t, int last, const np_post *post)
         .stats = &rec->stats[set->b],
         .bound = rec->evidence,
     };
-    if (!last || rec->evidence || run->want_w)
+    if (!last || rec->evidence || rec->last_weights)
         run->noise->forward(&run->pgm, &set->rows, &sweep);
     if (rec->evidence) {
         const double bound = run->noise->bound(&run->pgm, &sweep) + prior_part;
@@ -134,7 +134,7 @@ static void keep_post(const np_set *set, int32_t t, const np_post *post)
 }
 
 /* q(z) of sweep t from its sums; without V where nobody reads it. */
-static void update(const np_set *set, int32_t t, np_post *post)
+static void update(np_set *set, int32_t t, np_post *post)
 {
     const np_run *run = set->run;
     const np_pgm *pgm = &run->pgm;
@@ -142,6 +142,8 @@ static void update(const np_set *set, int32_t t, np_post *post)
     run->z->forward(pgm, *np_record_hyper(run->rec, set->b, t), L, L + pgm->d, 0, post);
     np_moments_forward(pgm->dims, pgm->d, pgm->k, run->iterated || run->rec->evidence, post);
     keep_post(set, t, post);
+    NP_REAL(np_rows_meet)(&set->rows, post->E, post->V);
+    run->rec->wild[set->b] = set->rows.wild;
 }
 
 void NP_REAL(np_forward_set)(np_set *set)

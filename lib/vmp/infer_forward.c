@@ -57,7 +57,6 @@ npagg_status NP_REAL(np_infer_forward)(np_run *run, int64_t n, const real *param
     np_arena scratch = {0}, kept = {0};
     const np_record record = NP_REAL(np_run_record)(run, n, logz != NULL, cache != NULL);
     const np_record *shape = &record;
-    run->want_w = cache != NULL;
     np_cache_clear(cache);
     take_forward(&scratch, run, shape, cache);
     NP_TRY(np_scratch_begin(run->ctx, &scratch));

@@ -15,6 +15,7 @@ static const np_post *read_moments(np_set *set)
         post->E[j] = (double)overlap->mean[at + j];
         post->V[j] = (double)overlap->var[at + j];
     }
+    NP_REAL(np_rows_meet)(&set->rows, post->E, post->V);
     return post;
 }
 
@@ -40,7 +41,7 @@ static void forward_set(np_set *set)
 {
     const np_overlap *overlap = set->run->user;
     const np_post *post = read_moments(set);
-    const measure self = {NP_REAL(np_rows_kernels)(&set->rows, post->E, post->V, NULL, NULL), post};
+    const measure self = {set->rows.wild ? set->rows.ref : set->rows.fast, post};
     const np_partial *sum = NP_REAL(np_rows_run)(&set->rows, measure_piece, &self, 0);
     const double cells = (double)set->rows.n * (double)set->rows.d;
     overlap->value[set->b] = 0.5 * (sum->logs - sum->quad - cells * NP_LOG_2PI);
@@ -104,8 +105,8 @@ static void backward_set(np_set *set)
     const np_overlap *overlap = set->run->user;
     const np_post *post = read_moments(set);
     const real g = np_saturate(overlap->dvalue[set->b]);
-    const np_kernels *k = NP_REAL(np_rows_kernels)(&set->rows, post->E, post->V, NULL, NULL);
-    const spread self = {np_tame_rows(1, &g) ? k : set->rows.ref, post, g};
+    const int tame = !set->rows.wild && np_tame_rows(1, &g);
+    const spread self = {tame ? set->rows.fast : set->rows.ref, post, g};
     add_moments(set, NP_REAL(np_rows_run)(&set->rows, spread_piece, &self, 0));
     push_rows(set, post, g);
 }

@@ -24,6 +24,7 @@ typedef struct np_record {
     double tol;
     int32_t slots;        /* sweeps that are kept */
     int32_t weight_slots; /* those of w: 0 if all weights are 1 */
+    int32_t last_weights; /* w has those after the last sweep */
     int64_t logw_slots;   /* log weights of a mixture per sweep: K, or 0 */
     int64_t mean_slots;   /* E of a mixture that one sweep gives: D, or 0 */
     int64_t trace_room;   /* bounds per set */

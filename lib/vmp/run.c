@@ -60,6 +60,7 @@ static np_set open_set(const np_run *run, int64_t b, int32_t worker, npagg_ctx *
         .lanes = run->lanes,
         .partial = run->work[worker].partial,
         .kept = open_kept(run, b, worker),
+        .turn = &run->work[worker].turn,
         .fast = NP_REAL(np_kernels_choose)(run->ctx->cpu),
         .ref = &NP_REAL(np_kernels_ref),
         .wild = run->rec->wild[b],
@@ -234,7 +235,7 @@ static void take_kept(np_arena *arena, int64_t n, int64_t d, np_kept *kept)
 static np_work take_work(np_arena *arena, const np_run *run, int64_t rows, const most_rows *most,
                          np_purpose purpose, int64_t slots)
 {
-    np_work work = {0};
+    np_work work = {.turn = purpose != NP_FORWARD}; /* a backward begins where a forward ended */
     const int64_t d = run->pgm.d, chunks = NP_REAL(np_rows_chunks_most)(rows, d);
     work.partial = take_partials(arena, chunks, d);
     work.spare = NP_TAKE(arena, d, double);

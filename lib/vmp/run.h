@@ -18,6 +18,7 @@ typedef struct NP_REAL(np_work) {
     np_partial *partial; /* [chunks] */
     np_kept kept;        /* rows of a small set that has many sweeps */
     double *spare;       /* [D] */
+    int32_t turn;        /* as np_rows has it */
     np_post post[2];     /* of two sweeps in succession */
     /* backward only */
     np_dpost dpost;
@@ -45,8 +46,7 @@ typedef struct NP_REAL(np_run) {
         *base; /* of the same sets cut short: their sums are taken from there; may be NULL */
 
     /* forward */
-    int32_t want_w; /* somebody may ask for the weights */
-    real *q;        /* [B,Q] */
+    real *q; /* [B,Q] */
 
     /* backward */
     const real *dq, *dlogz;

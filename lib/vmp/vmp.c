@@ -4,7 +4,7 @@
 
 npagg_vmp np_vmp_settings(const npagg_vmp *vmp)
 {
-    const npagg_vmp defaults = {.max_iters = 5, .grad = NPAGG_GRAD_UNROLL};
+    const npagg_vmp defaults = {.max_iters = 5, .grad = NPAGG_GRAD_UNROLL, .weights = 1};
     return vmp ? *vmp : defaults;
 }
 
@@ -48,5 +48,13 @@ npagg_status npagg_vmp_set_grad(npagg_vmp *vmp, int32_t mode)
     if (!vmp || mode < NPAGG_GRAD_UNROLL || mode > NPAGG_GRAD_IMPLICIT)
         return NPAGG_E_ARG;
     vmp->grad = mode;
+    return NPAGG_OK;
+}
+
+npagg_status npagg_vmp_set_weights(npagg_vmp *vmp, int32_t on)
+{
+    if (!vmp || on < 0 || on > 1)
+        return NPAGG_E_ARG;
+    vmp->weights = on;
     return NPAGG_OK;
 }

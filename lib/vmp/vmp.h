@@ -10,6 +10,7 @@ struct npagg_vmp {
     np_memory mem;
     int32_t max_iters;
     int32_t grad;
+    int32_t weights; /* those after the last sweep are wanted */
     double tol;
 };
 

@@ -188,6 +188,7 @@ static void test_setters_and_counts_of_nothing_are_refused(void)
     TEST_ASSERT_EQUAL_INT32(NPAGG_E_ARG, npagg_vmp_set_max_iters(NULL, 5));
     TEST_ASSERT_EQUAL_INT32(NPAGG_E_ARG, npagg_vmp_set_tolerance(NULL, 0));
     TEST_ASSERT_EQUAL_INT32(NPAGG_E_ARG, npagg_vmp_set_grad(NULL, 0));
+    TEST_ASSERT_EQUAL_INT32(NPAGG_E_ARG, npagg_vmp_set_weights(NULL, 1));
     TEST_ASSERT_EQUAL_INT64(-1, npagg_prior_param_count(NULL));
     TEST_ASSERT_EQUAL_INT64(-1, npagg_prior_posterior_count(NULL));
     TEST_ASSERT_EQUAL_INT64(-1, npagg_prior_param_offset(NULL, "mean"));

@@ -97,6 +97,41 @@ static void test_vmp_grad_out_of_range_changes_nothing(void)
     }
 }
 
+/* What a look-up of the weights answers after a forward without logz. */
+static npagg_status look_up_weights(void)
+{
+    const double params[] = {0.3, 0.2, 0.1}, m[] = {1, 3}, v[] = {1, 0.5};
+    const int64_t offsets[] = {0, 2};
+    double q[2], w[2];
+    npagg_cache *cache = NULL;
+    ASSERT_OK(ctx, npagg_cache_create(ctx, &cache));
+    ASSERT_OK(ctx, npagg_infer_forward_f64(ctx, prior, vmp, params, 1, offsets, m, v, NULL, q, NULL,
+                                           cache));
+    const npagg_status status = npagg_infer_weights_f64(ctx, cache, w);
+    npagg_cache_destroy(cache);
+    return status;
+}
+
+static void test_vmp_weights_out_of_range_change_nothing(void)
+{
+    const int32_t bad[] = {-1, 2, INT32_MIN, INT32_MAX};
+    for (int32_t on = 0; on < 2; on++) {
+        ASSERT_OK(ctx, npagg_vmp_set_weights(vmp, on));
+        for (int i = 0; i < 4; i++) {
+            TEST_ASSERT_EQUAL_INT32(NPAGG_E_ARG, npagg_vmp_set_weights(vmp, bad[i]));
+            TEST_ASSERT_EQUAL_INT32(on ? NPAGG_OK : NPAGG_E_STATE, look_up_weights());
+        }
+    }
+}
+
+static void test_vmp_wants_weights_by_default(void)
+{
+    ASSERT_OK(ctx, look_up_weights());
+    npagg_vmp_destroy(vmp);
+    vmp = NULL;
+    ASSERT_OK(ctx, look_up_weights());
+}
+
 static void test_prior_robust_out_of_range_changes_nothing(void)
 {
     const int32_t bad[] = {-1, 2, INT32_MIN, INT32_MAX};
@@ -195,6 +230,8 @@ int main(void)
     RUN_TEST(test_vmp_takes_five_sweeps_by_default);
     RUN_TEST(test_vmp_tolerance_out_of_range_changes_nothing);
     RUN_TEST(test_vmp_grad_out_of_range_changes_nothing);
+    RUN_TEST(test_vmp_weights_out_of_range_change_nothing);
+    RUN_TEST(test_vmp_wants_weights_by_default);
     RUN_TEST(test_prior_robust_out_of_range_changes_nothing);
     RUN_TEST(test_threads_out_of_range_are_refused_and_change_nothing);
     RUN_TEST(test_prior_offset_of_an_unknown_field_is_minus_one);

@@ -45,6 +45,27 @@ static void test_infer_weights_in_the_other_precision_are_refused(void)
     ASSERT_OK(s->ctx, inference_weights(s->ctx, s->good, s->cache));
 }
 
+/* Without them the cache still serves backward, and logz brings them back. */
+static void test_infer_weights_need_a_forward_that_keeps_them(void)
+{
+    inference bare = *s->good;
+    bare.logz = bare.dlogz = NULL;
+    ASSERT_OK(s->ctx, npagg_vmp_set_weights(bare.vmp, 0));
+    ASSERT_OK(s->ctx, inference_forward(s->ctx, &bare, s->cache));
+    const size_t bytes = npagg_cache_bytes(s->cache);
+    inference_poison(&bare);
+    ASSERT_FAILS(s->ctx, NPAGG_E_STATE, "npagg_vmp_set_weights",
+                 inference_weights(s->ctx, &bare, s->cache));
+    ASSERT_UNTOUCHED(&bare);
+    TEST_ASSERT_EQUAL_UINT64(bytes, npagg_cache_bytes(s->cache));
+    ASSERT_OK(s->ctx, inference_backward(s->ctx, &bare, s->cache));
+    ASSERT_STILL_GOOD(s);
+    ASSERT_OK(s->ctx, npagg_vmp_set_weights(bare.vmp, 1));
+    ASSERT_OK(s->ctx, inference_forward(s->ctx, &bare, s->cache));
+    ASSERT_OK(s->ctx, inference_weights(s->ctx, &bare, s->cache));
+    ASSERT_SAME_BITS(bare.n * (int64_t)bare.real, s->want->w, bare.w);
+}
+
 static void test_infer_backward_with_fewer_sets_is_refused(void)
 {
     inference bad = *s->good;
@@ -219,6 +240,7 @@ int main(void)
     RUN_TEST(test_lookups_of_an_empty_cache_are_refused);
     RUN_TEST(test_infer_backward_in_the_other_precision_is_refused);
     RUN_TEST(test_infer_weights_in_the_other_precision_are_refused);
+    RUN_TEST(test_infer_weights_need_a_forward_that_keeps_them);
     RUN_TEST(test_infer_backward_with_fewer_sets_is_refused);
     RUN_TEST(test_infer_backward_with_other_offsets_is_refused);
     RUN_TEST(test_infer_backward_with_another_prior_is_refused);

@@ -321,6 +321,27 @@ static void test_weights_of_gaussian_factors_are_one(void)
     model_call_destroy(f);
 }
 
+/* What a vmp leaves out for training, a prediction still gives. */
+static void test_weights_are_predicted_whatever_the_vmp_says_of_them(void)
+{
+    for (int i = 0; i < FLAVOURS; i++)
+        for (int precision = 32; precision <= 64; precision += 32) {
+            const model_spec spec = spec_of(&flavours[i], NPAGG_OBJECTIVE_IWAE);
+            model_call *f = model_call_ragged(ctx, &spec, precision, 79), bare = *f;
+            ASSERT_OK(ctx, npagg_vmp_set_weights(f->parts.vmp, 0));
+            ASSERT_OK(ctx, npagg_model_create(ctx, f->parts.encoder, f->parts.prior, f->parts.vmp,
+                                              f->parts.decoder, f->parts.objective, &bare.model));
+            prediction *want = prediction_create(f), *got = prediction_create(&bare);
+            prediction_run(ctx, want);
+            prediction_run(ctx, got);
+            ASSERT_SAME_PREDICTIONS(want, got);
+            prediction_destroy(want);
+            prediction_destroy(got);
+            npagg_model_destroy(bare.model);
+            model_call_destroy(f);
+        }
+}
+
 int main(void)
 {
     UNITY_BEGIN();
@@ -333,5 +354,6 @@ int main(void)
     RUN_TEST(test_predictions_have_the_same_bits_on_any_number_of_threads);
     RUN_TEST(test_robust_weight_of_an_outlier_is_the_smallest);
     RUN_TEST(test_weights_of_gaussian_factors_are_one);
+    RUN_TEST(test_weights_are_predicted_whatever_the_vmp_says_of_them);
     return UNITY_END();
 }

@@ -59,6 +59,13 @@ class vmp : public detail::handle<npagg_vmp, npagg_vmp_destroy>
             detail::status_of(npagg_vmp_set_grad(get(), static_cast<std::int32_t>(mode)),
                               "vmp.set_grad: no such mode, or no vmp"));
     }
+
+    /* Default true; false: a forward without logz does not compute what infer_weights reads. */
+    outcome<void> set_weights(bool on)
+    {
+        const npagg_status code = npagg_vmp_set_weights(get(), on ? 1 : 0);
+        return detail::finish(detail::status_of(code, "vmp.set_weights: an empty handle"));
+    }
 };
 
 /*

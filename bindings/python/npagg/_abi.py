@@ -48,6 +48,7 @@ vmp_destroy                  vmp -> void
 vmp_set_max_iters            vmp n:i32
 vmp_set_tolerance            vmp tol:f64
 vmp_set_grad                 vmp mode:i32
+vmp_set_weights              vmp on:i32
 infer_forward_*              ctx prior vmp params n_sets:i64 offsets m v weight q logz cache
 infer_backward_*             ctx prior vmp params n_sets:i64 offsets m v weight dq dlogz dparams dm dv dweight cache
 infer_iters                  ctx cache iters

@@ -155,7 +155,10 @@ class Cache(Handle):
         return self._look(C.infer_grad_iters, INT32, self._inference()[0], ctx)
 
     def weights(self, dtype: Any = None, ctx: Optional[Context] = None) -> np.ndarray:
-        """[N]: E[beta_i] after the last sweep; dtype, if given, must be that of the forward."""
+        """[N]: E[beta_i] after the last sweep; dtype, if given, must be that of the forward.
+
+        Student-t factors have them unless Vmp.weights was False and logz not asked for.
+        """
         _, n, last = self._inference()
         real = real_for(last if dtype is None else dtype)
         return self._look(real.infer_weights, real.dtype, n, ctx)

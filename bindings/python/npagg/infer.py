@@ -10,7 +10,7 @@ import numpy as np
 from ._abi import C
 from ._check import gradient, number, output, pair, ragged, rank, read, read_or_null, real_of, sets
 from ._handle import Handle, address, address_or_null, create
-from ._setting import Setting, int32, one_of
+from ._setting import Setting, flag, int32, one_of
 from .ctx import Cache, Context, context
 from .prior import Prior
 
@@ -27,27 +27,31 @@ class Vmp(Handle):
     """Settings of the message passing; where one is asked for, None means the defaults.
 
     max_iters: at most so many sweeps. tolerance: a set stops at this residual, 0 runs all sweeps.
-    grad: "unroll", "last_step" or "implicit".
+    grad: "unroll", "last_step" or "implicit". weights: whether a forward with a cache also computes
+    E[beta_i] after the last sweep; where nobody reads ``cache.weights()``, False saves that pass.
     """
 
     max_iters = Setting("vmp_set_max_iters", int32)
     tolerance = Setting("vmp_set_tolerance", number)
     grad = Setting("vmp_set_grad", one_of(Grad))
+    weights = Setting("vmp_set_weights", flag)
 
     def __init__(
         self,
         max_iters: int = 5,
         tolerance: float = 0.0,
         grad: Union[Grad, str] = Grad.UNROLL,
+        weights: bool = True,
         ctx: Optional[Context] = None,
     ) -> None:
         create(self, context(ctx), C.vmp_create, C.vmp_destroy)
         self.max_iters = max_iters
         self.tolerance = tolerance
         self.grad = grad
+        self.weights = weights
 
     def __reduce__(self):
-        return Vmp, (self.max_iters, self.tolerance, int(self.grad))
+        return Vmp, (self.max_iters, self.tolerance, int(self.grad), self.weights)
 
 
 class InferGrads(NamedTuple):

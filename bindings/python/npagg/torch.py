@@ -28,6 +28,7 @@ from .infer import Vmp
 from .prior import Prior
 
 _REALS = {torch.float32: F32, torch.float64: F64}
+_DEFAULTS = Vmp(weights=False)  # a call's cache is its own: nobody can ask it for the weights
 
 __all__ = [
     "GaussianPrior",
@@ -224,7 +225,8 @@ def aggregate(
     m, v [N,D] with offsets [B+1] (tensor, numpy array or list), or, with offsets None, [B,n,D] for
     B sets of one size, or [N,D] for one set. prior: a module, or an npagg.Prior with its flat
     params [P]. weight [N] or [B,n]: a multiplicity, 0 masks a row. vmp: settings of the message
-    passing, e.g. npagg.Vmp(max_iters=10). logz: also the evidence.
+    passing, e.g. npagg.Vmp(max_iters=10, weights=False), as nothing here reads the weights. logz:
+    also the evidence.
     """
     shape, params = _shape_and_params(prior, params)
     by, dense = _flatten(m, offsets)
@@ -238,7 +240,7 @@ def aggregate(
         weight = _rows(weight, "weight", dtype, (n,), dense, by)
     name = "prior" if isinstance(prior, PriorModule) else "params"
     params = _check(params, name, dtype, (shape.n_params,))
-    call = _Call(shape, vmp, by, dtype, logz, ctx)
+    call = _Call(shape, _DEFAULTS if vmp is None else vmp, by, dtype, logz, ctx)
     q, *evidence = _Aggregate.apply(call, params, m, v, weight)
     return _unpack(shape, q, evidence[0] if logz else None)
 

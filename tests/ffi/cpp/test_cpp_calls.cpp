@@ -38,6 +38,7 @@ struct shapes {
         vmp.set_max_iters(50);
         vmp.set_tolerance(1e-4);
         vmp.set_grad(npagg::grad_mode::implicit);
+        vmp.set_weights(true);
         encoder.set_activation(npagg::activation::softplus);
         encoder.set_var_range(0.01, 2);
         encoder.set_trunk(true);

@@ -123,6 +123,7 @@ void test_settings_out_of_range_are_refused()
     REFUSES(NPAGG_E_ARG, "vmp.set_max_iters", vmp.set_max_iters(0));
     REFUSES(NPAGG_E_ARG, "vmp.set_tolerance", vmp.set_tolerance(-1));
     REFUSES(NPAGG_E_ARG, "vmp.set_grad", vmp.set_grad(npagg::grad_mode(9)));
+    REFUSES(NPAGG_E_ARG, "vmp.set_weights", npagg::vmp().set_weights(true));
     REFUSES(NPAGG_E_ARG, "encoder.set_activation", encoder.set_activation(npagg::activation(-1)));
     REFUSES(NPAGG_E_ARG, "encoder.set_var_range", encoder.set_var_range(2, 1));
     REFUSES(NPAGG_E_ARG, "encoder.set_trunk", encoder.set_trunk(true));
@@ -155,6 +156,29 @@ void test_look_ups_want_a_cache_with_an_inference()
     REFUSES(NPAGG_E_NUMERIC, "v[0,0]", t.forward());
     REFUSES(NPAGG_E_STATE, "infer_weights: store holds no inference",
             npagg::infer_weights(t.ctx, t.cache, w));
+}
+
+void test_weights_are_refused_only_where_they_were_not_wanted()
+{
+    bench t;
+    auto vmp = npagg::vmp::create(t.ctx);
+    reals w(2), logz(2);
+    t.prior.set_robust(true);
+    t.params = {0, 0, 0};
+    const auto forward = [&](npagg::view<double> evidence) {
+        npagg::infer_forward(t.ctx, t.prior, vmp, t.params, t.offsets, t.m, t.v, {}, t.q, evidence,
+                             &t.cache);
+    };
+    vmp.set_weights(false);
+    forward({});
+    REFUSES(NPAGG_E_STATE, "npagg_vmp_set_weights", npagg::infer_weights(t.ctx, t.cache, w));
+    forward(logz);
+    npagg::infer_weights(t.ctx, t.cache, w);
+    const reals kept = w;
+    vmp.set_weights(true);
+    forward({});
+    npagg::infer_weights(t.ctx, t.cache, w);
+    CLAIM(w == kept && w[0] > 0);
 }
 
 void test_numbers_of_samples_are_refused()
@@ -193,6 +217,7 @@ int main()
                            TEST(test_empty_handles_are_refused),
                            TEST(test_settings_out_of_range_are_refused),
                            TEST(test_look_ups_want_a_cache_with_an_inference),
+                           TEST(test_weights_are_refused_only_where_they_were_not_wanted),
                            TEST(test_numbers_of_samples_are_refused),
                            TEST(test_error_is_a_standard_exception),
                        });

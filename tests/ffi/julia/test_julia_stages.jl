@@ -92,6 +92,24 @@ function implicit_backward(T, ctx)
     @test length(NPAgg.grad_iters(ctx, cache)) == B
 end
 
+function without_weights(T, ctx)
+    prior, cache, vmp = student(ctx, D), Cache(ctx), VMP(ctx; weights = false)
+    params = prior_params(T, ctx, prior)
+    m, v = numbers(T, 1, D, N), positive(T, 2, D, N)
+    function run()
+        q = forward(ctx, prior, params, m, v; offsets = OFFSETS, vmp = vmp, cache = cache).q
+        return q, backward(ctx, prior, params, m, v; offsets = OFFSETS, vmp = vmp, cache = cache,
+                           dq = q)
+    end
+    q, g = run()
+    @test refuses(() -> NPAgg.weights(ctx, cache), NPAggError, "npagg_vmp_set_weights")
+    NPAgg.set_weights!(vmp, true)
+    again, h = run()
+    @test same_bits(q, again)
+    @test all(k -> same_bits(getproperty(g, k), getproperty(h, k)), (:dparams, :dm, :dv))
+    @test length(NPAgg.weights(ctx, cache)) == N
+end
+
 function encode_all(T, ctx; trunk)
     encoder = Encoder(ctx, 1, 2, D, [5, 4]; activation = :tanh, var_range = (0.01, 2),
                       trunk = trunk)
@@ -274,6 +292,7 @@ function whole_tour(T, ctx)
               "test_$(T)_models_of_$(name)_have_their_gradients")
     end
     claim(() -> implicit_backward(T, ctx), "test_$(T)_implicit_gradients_tell_their_sweeps")
+    claim(() -> without_weights(T, ctx), "test_$(T)_gradients_do_without_the_last_weights")
     claim("test_$(T)_networks_have_their_gradients") do
         foreach(trunk -> encode_all(T, ctx; trunk = trunk), (false, true))
         foreach(kind -> decode_all(T, ctx, kind), (:gaussian, :bernoulli))

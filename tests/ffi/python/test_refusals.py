@@ -211,6 +211,7 @@ class RefusalTest(support.TestCase):
         self.refuse(ValueError, "max_iters", npagg.Vmp, (1 << 32) + 1)
         self.refuse(TypeError, "tolerance", npagg.Vmp, 5, "small")
         self.refuse(ValueError, "grad", npagg.Vmp, 5, 0.0, "backprop")
+        self.refuse(TypeError, "weights", npagg.Vmp, 5, 0.0, "unroll", "none")
         self.refuse(ValueError, "threads", npagg.Context, (1 << 32) + 1)
         self.refuse(ValueError, "seed", npagg.Prior.gaussian(2).init_params, -1)
         self.refuse(ValueError, "seed", npagg.Prior.gaussian(2).init_params, big)
@@ -326,6 +327,20 @@ class RefusalTest(support.TestCase):
             npagg.infer_forward(w.prior, w.params, w.m, w.v, OFFSETS, cache=cache)
             self.assert_same_bits(cache.weights(dtype), cache.weights())
             self.assertEqual(dtype, cache.weights().dtype)
+
+    def test_weights_that_were_not_wanted_are_refused_and_change_no_gradient(self):
+        w, cache, grads = calls.World(np.float64), npagg.Cache(), []
+        for weights in (True, False):
+            settings = dict(vmp=npagg.Vmp(weights=weights), cache=cache)
+            q = npagg.infer_forward(w.prior, w.params, w.m, w.v, OFFSETS, **settings)
+            grads.append(
+                npagg.infer_backward(w.prior, w.params, w.m, w.v, OFFSETS, dq=q, **settings)
+            )
+        for want, got in zip(grads[0][:3], grads[1][:3]):
+            self.assert_same_bits(want, got)
+        self.library_refuses(npagg.Status.E_STATE, "npagg_vmp_set_weights", cache.weights)
+        npagg.infer_forward(w.prior, w.params, w.m, w.v, OFFSETS, logz=True, **settings)
+        self.assertEqual((len(w.m),), cache.weights().shape)
 
     def test_after_ctrl_c_the_cache_gives_nothing(self):
         """C had come to its end: by the sizes of the forward before it, it would write too much."""

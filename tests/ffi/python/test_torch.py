@@ -174,6 +174,24 @@ class TorchTest(support.TestCase):
         prior.requires_grad_(False)(m.detach(), v.detach(), OFFSETS)
         self.assertEqual([True, False, True], [cache is None for cache in seen])
 
+    def test_weights_that_nobody_reads_are_left_out_and_change_no_gradient(self):
+        """By default; settings of the caller's are taken as they are."""
+        sizes, gradients, forward = [], [], npagg._abi.F64.infer_forward
+
+        def measured(*arguments):
+            status = forward(*arguments)
+            sizes.append(npagg._abi.C.cache_bytes(arguments[-1]))
+            return status
+
+        self.addCleanup(setattr, npagg._abi.F64, "infer_forward", forward)
+        npagg._abi.F64.infer_forward = measured
+        for vmp in (None, npagg.Vmp(), npagg.Vmp(weights=False)):
+            prior, m, v, _ = draw("student")
+            nt.aggregate(m, v, OFFSETS, prior, vmp=vmp).mean.sum().backward()
+            gradients.append(torch.cat([m.grad, v.grad]))
+        self.assertTrue(all(torch.equal(gradients[0], g) for g in gradients))
+        self.assertTrue(sizes[0] == sizes[2] < sizes[1])
+
     def test_tensors_are_not_copied(self):
         prior, m, v, _ = draw("gaussian")
         seen, forward = [], npagg._abi.F64.infer_forward

@@ -192,7 +192,7 @@ class TourTest(support.TestCase):
 
         shapes = [
             npagg.Prior.mixture(3, 2, robust=True),
-            npagg.Vmp(7, 1e-3, "last_step"),
+            npagg.Vmp(7, 1e-3, "last_step", False),
             npagg.Encoder(1, 2, 3, [4, 5], "gelu", (1e-3, 2.0), True),
             npagg.MeanEncoder(1, 2, 3, [4, 5], [2, 3], "tanh", (1e-3, 2.0)),
             npagg.AttentionEncoder(1, 2, 3, [5, 4], 2, [3], "gelu", (1e-6, 0.5)),
@@ -202,6 +202,9 @@ class TourTest(support.TestCase):
         for shape in shapes:
             again = pickle.loads(pickle.dumps(shape))
             self.assertEqual(shape.__reduce__(), again.__reduce__())
+            for name, value in vars(shape).items():
+                if not name.startswith("_"):
+                    self.assertEqual(value, getattr(again, name), name)
         self.assertEqual(2, pickle.loads(pickle.dumps(npagg.Error(-2, "text"))).status * -1)
 
 

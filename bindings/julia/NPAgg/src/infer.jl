@@ -3,15 +3,18 @@
 const GRADS = (:unroll, :last_step, :implicit)
 
 """
-    VMP(ctx; max_iters = 5, tolerance = 0, grad = :unroll)
+    VMP(ctx; max_iters = 5, tolerance = 0, grad = :unroll, weights = true)
 
-Settings of the message passing; grad is `:unroll`, `:last_step` or `:implicit`.
+Settings of the message passing; grad is `:unroll`, `:last_step` or `:implicit`, weights whether a
+forward with a cache and without logz keeps what `NPAgg.weights` reads.
 """
-function VMP(ctx::Context; max_iters = nothing, tolerance = nothing, grad = nothing)
+function VMP(ctx::Context; max_iters = nothing, tolerance = nothing, grad = nothing,
+             weights = nothing)
     return configured(VMP(created(out -> Raw.vmp_create(ctx, out), ctx))) do vmp
         max_iters === nothing || set_max_iters!(vmp, max_iters)
         tolerance === nothing || set_tolerance!(vmp, tolerance)
         grad === nothing || set_grad!(vmp, grad)
+        weights === nothing || set_weights!(vmp, weights)
     end
 end
 
@@ -24,6 +27,9 @@ set_tolerance!(vmp::VMP, tol::Real) = check(Raw.vmp_set_tolerance(vmp, tol), "to
 
 "How backward goes through the sweeps: `:unroll`, `:last_step` or `:implicit`."
 set_grad!(vmp::VMP, mode) = check(Raw.vmp_set_grad(vmp, number("grad", GRADS, mode)), "grad", mode)
+
+"Whether a forward with a cache computes E[beta_i] after the last sweep if it has no logz."
+set_weights!(vmp::VMP, on::Bool) = check(Raw.vmp_set_weights(vmp, on), "weights", on)
 
 # What forward and backward of a prior take, checked.
 function factors(prior::Prior, params::AbstractVector{T}, m, v, weight, offsets) where {T}

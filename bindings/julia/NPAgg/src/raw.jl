@@ -77,6 +77,7 @@ end
 @c Status vmp_set_max_iters(vmp::H, n::Int32)
 @c Status vmp_set_tolerance(vmp::H, tol::Float64)
 @c Status vmp_set_grad(vmp::H, mode::Int32)
+@c Status vmp_set_weights(vmp::H, on::Int32)
 @c2 Status infer_forward(ctx::H, prior::H, vmp::H, params::A, n_sets::Int64, offsets::Ints, m::A,
                          v::A, weight::A, q::A, logz::A, cache::H)
 @c2 Status infer_backward(ctx::H, prior::H, vmp::H, params::A, n_sets::Int64, offsets::Ints, m::A,

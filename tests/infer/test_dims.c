@@ -1,0 +1,133 @@
+/* Loops over dimensions, for every instruction set that this machine has. */
+#include <math.h>
+#include <string.h>
+
+#include "base/cpu.h"
+#include "check.h"
+#include "pgm/dims.h"
+#include "problem.h"
+
+enum { MOST = 300 };
+
+static const np_dims *tables[3];
+static int n_tables;
+
+void setUp(void)
+{
+    const uint32_t masks[] = {0, NP_CPU_AVX2_FMA, NP_CPU_AVX2_FMA | NP_CPU_AVX512};
+    n_tables = 0;
+    for (int i = 0; i < 3; i++)
+        if ((masks[i] & ~np_cpu_mask()) == 0)
+            tables[n_tables++] = np_dims_choose(masks[i]);
+}
+
+void tearDown(void)
+{
+}
+
+static void draw(test_rng *rng, int64_t n, double *x)
+{
+    for (int64_t j = 0; j < n; j++)
+        x[j] = rng_normal(rng) * exp(rng_uniform(rng, -3, 3));
+}
+
+static void check_exponential(const np_dims *dims, int64_t n, double reach)
+{
+    test_rng rng = {11};
+    double x[MOST], y[MOST];
+    for (int64_t j = 0; j < n; j++)
+        x[j] = y[j] = rng_uniform(&rng, -reach, reach);
+    dims->exponential(n, y);
+    for (int64_t j = 0; j < n; j++) {
+        const long double want = expl((long double)x[j]);
+        TEST_ASSERT_TRUE(fabsl((long double)y[j] - want) <= 2 * 0x1p-52L * want);
+    }
+}
+
+static void test_dims_exponential_is_right_to_two_units(void)
+{
+    for (int t = 0; t < n_tables; t++)
+        for (int64_t n = 0; n <= MOST; n += n < 20 ? 1 : 67) {
+            check_exponential(tables[t], n, 708.3);
+            check_exponential(tables[t], n, 20);
+            check_exponential(tables[t], n, 0.5);
+        }
+}
+
+static void test_dims_exponential_of_zero_is_one_and_ends_are_normal(void)
+{
+    for (int t = 0; t < n_tables; t++) {
+        double x[] = {0, -0.0, 708.3, -708.3};
+        tables[t]->exponential(4, x);
+        TEST_ASSERT_TRUE(x[0] == 1 && x[1] == 1);
+        TEST_ASSERT_TRUE(isnormal(x[2]) && isnormal(x[3]));
+    }
+}
+
+static void test_dims_recentre_moves_sums_to_zero(void)
+{
+    test_rng rng = {5};
+    double a[MOST], b[MOST], centre[MOST], L[MOST], h[MOST];
+    for (int t = 0; t < n_tables; t++)
+        for (int64_t d = 1; d <= MOST; d += d < 20 ? 1 : 67) {
+            draw(&rng, d, a);
+            draw(&rng, d, b);
+            draw(&rng, d, centre);
+            tables[t]->recentre(d, a, b, centre, L, h);
+            ASSERT_SAME_BITS(d * (int64_t)sizeof *a, a, L);
+            for (int64_t j = 0; j < d; j++)
+                ASSERT_CLOSE(b[j] + centre[j] * a[j], h[j], 0,
+                             0x1p-51 * (fabs(b[j]) + fabs(centre[j] * a[j])));
+        }
+}
+
+static void test_dims_add_moments_adds_about_another_centre(void)
+{
+    test_rng rng = {6};
+    double a[MOST], b[MOST], E[MOST], centre[MOST], dE[MOST], dV[MOST];
+    for (int t = 0; t < n_tables; t++)
+        for (int64_t d = 1; d <= MOST; d += d < 20 ? 1 : 67) {
+            draw(&rng, d, a);
+            draw(&rng, d, b);
+            draw(&rng, d, E);
+            draw(&rng, d, centre);
+            for (int64_t j = 0; j < d; j++)
+                dE[j] = 1, dV[j] = 2;
+            tables[t]->add_moments(d, a, b, E, centre, dE, dV);
+            for (int64_t j = 0; j < d; j++) {
+                const double size = 1 + fabs(b[j]) + (fabs(E[j]) + fabs(centre[j])) * fabs(a[j]);
+                ASSERT_CLOSE(1 - b[j] + (E[j] - centre[j]) * a[j], dE[j], 0, 0x1p-50 * size);
+                ASSERT_CLOSE(2 + 0.5 * a[j], dV[j], 0x1p-51, 0x1p-51);
+            }
+        }
+}
+
+static void test_dims_tame_sees_every_number_of_both_vectors(void)
+{
+    double x[MOST], y[MOST];
+    for (int t = 0; t < n_tables; t++)
+        for (int64_t d = 1; d <= MOST; d += d < 20 ? 1 : 67) {
+            for (int64_t j = 0; j < d; j++)
+                x[j] = -2, y[j] = 3;
+            TEST_ASSERT_TRUE(tables[t]->tame(d, x, 2, y, 3));
+            for (int64_t j = 0; j < d; j++) {
+                x[j] = j % 2 ? (double)NAN : -2.1;
+                TEST_ASSERT_FALSE(tables[t]->tame(d, x, 2, y, 3));
+                x[j] = -2;
+                y[j] = j % 2 ? 3.1 : -(double)INFINITY;
+                TEST_ASSERT_FALSE(tables[t]->tame(d, x, 2, y, 3));
+                y[j] = 3;
+            }
+        }
+}
+
+int main(void)
+{
+    UNITY_BEGIN();
+    RUN_TEST(test_dims_exponential_is_right_to_two_units);
+    RUN_TEST(test_dims_exponential_of_zero_is_one_and_ends_are_normal);
+    RUN_TEST(test_dims_recentre_moves_sums_to_zero);
+    RUN_TEST(test_dims_add_moments_adds_about_another_centre);
+    RUN_TEST(test_dims_tame_sees_every_number_of_both_vectors);
+    return UNITY_END();
+}
