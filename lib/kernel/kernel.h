@@ -66,7 +66,7 @@ typedef struct NP_REAL(np_visit) {
 /* One sweep's share of a row's gradient, see push. */
 typedef struct NP_REAL(np_term) {
     const double *dh, *dL, *E, *V; /* [d] */
-    const real *a, *b;             /* [n]; b NULL: 0, and V is not read */
+    const real *a, *b;             /* [n]; a NULL: 1; b NULL: 0, and V is not read */
 } NP_REAL(np_term);
 #define np_term NP_REAL(np_term)
 
@@ -116,8 +116,16 @@ typedef struct NP_REAL(np_kernels) {
     void (*push)(const np_block *block, int64_t n_terms, const np_term *terms, const real *c,
                  real *dm, real *dv);
 
-    /* out [n] = x [n] as reals, as np_saturate has them; whether all x are finite. */
+    /* out [n] = x [n] as reals, as np_saturate has them; whether all x are finite. And back. */
     int (*narrow)(int64_t n, const double *x, real *out);
+    void (*widen)(int64_t n, const real *x, double *out);
+
+    /* (R2), (R4): w [n] = top / (base + q / 2). */
+    void (*weights)(int64_t n, double top, double base, const double *q, real *w);
+
+    /* (A9): dd [n] = -y w, with y = omega s w / top; the result is sum_i y_i (1 - w_i). All [n]. */
+    double (*slopes)(int64_t n, double top, const real *omega, const real *w, const double *s,
+                     real *dd);
 } NP_REAL(np_kernels);
 #define np_kernels NP_REAL(np_kernels)
 

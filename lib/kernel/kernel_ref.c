@@ -167,7 +167,7 @@ static void push_row(const np_block *k, int64_t i, int64_t n_terms, const np_ter
         double gm = 0, gl = 0;
         for (int64_t t = 0; t < n_terms; t++) {
             const np_term *u = &terms[t];
-            const double a = (double)u->a[i], x = (double)m[j] - u->E[j];
+            const double a = u->a ? (double)u->a[i] : 1, x = (double)m[j] - u->E[j];
             const double b = u->b ? (double)u->b[i] : 0, square = u->b ? x * x + u->V[j] : 0;
             gm += a * u->dh[j] + b * x;
             gl += a * (u->dL[j] + u->dh[j] * x) + 0.5 * b * square;
@@ -198,6 +198,31 @@ static int narrow(int64_t n, const double *x, real *out)
     return finite;
 }
 
+static void widen_numbers(int64_t n, const real *x, double *out)
+{
+    for (int64_t j = 0; j < n; j++)
+        out[j] = (double)x[j];
+}
+
+static void weights(int64_t n, double top, double base, const double *q, real *w)
+{
+    for (int64_t i = 0; i < n; i++)
+        w[i] = (real)(top / (base + 0.5 * q[i]));
+}
+
+static double slopes(int64_t n, double top, const real *omega, const real *w, const double *s,
+                     real *dd)
+{
+    const double by = 1 / top;
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const double x = (double)w[i], y = (double)omega[i] * s[i] * (by * x);
+        dd[i] = np_saturate(-y * x);
+        sum += y * (1 - x);
+    }
+    return sum;
+}
+
 const np_kernels NP_REAL(np_kernels_ref) = {
     .first = first,
     .sums = sums,
@@ -209,6 +234,9 @@ const np_kernels NP_REAL(np_kernels_ref) = {
     .pair_dot = pair_dot,
     .push = push,
     .narrow = narrow,
+    .widen = widen_numbers,
+    .weights = weights,
+    .slopes = slopes,
 };
 
 const np_kernels *NP_REAL(np_kernels_choose)(uint32_t cpu)

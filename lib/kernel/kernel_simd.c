@@ -241,6 +241,34 @@ static int narrow(int64_t n, const double *x, real *out)
     return bad == 0;
 }
 
+static void widen_numbers(int64_t n, const real *x, double *out)
+{
+#pragma omp simd
+    for (int64_t j = 0; j < n; j++)
+        out[j] = (double)x[j];
+}
+
+static void weights(int64_t n, double top, double base, const double *q, real *w)
+{
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        w[i] = (real)(top / (base + 0.5 * q[i]));
+}
+
+static double slopes(int64_t n, double top, const real *omega, const real *w, const double *s,
+                     real *dd)
+{
+    const double by = 1 / top;
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = 0; i < n; i++) {
+        const double x = (double)w[i], y = (double)omega[i] * s[i] * (by * x);
+        dd[i] = np_saturate(-y * x);
+        sum += y * (1 - x);
+    }
+    return sum;
+}
+
 const np_kernels NP_SIMD_NAME(np_kernels) = {
     .first = first,
     .sums = sums,
@@ -252,4 +280,7 @@ const np_kernels NP_SIMD_NAME(np_kernels) = {
     .pair_dot = NP_SIMD_NAME(np_pair_dot),
     .push = NP_SIMD_NAME(np_push),
     .narrow = narrow,
+    .widen = widen_numbers,
+    .weights = weights,
+    .slopes = slopes,
 };

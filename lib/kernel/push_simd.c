@@ -28,7 +28,7 @@ typedef struct part {
 typedef struct push_tile {
     const np_block *k;
     int64_t j0, n, n_parts;
-    part u[PUSH_PARTS];
+    part u[PUSH_PARTS], rest; /* rest: of all coefficients that are 1, c is not read */
     _Alignas(64) real high[PUSH_TILE], low[PUSH_TILE]; /* E_0 */
     real total[NP_BLOCK_ROWS];                         /* B of each row */
     const real *c;
@@ -63,7 +63,11 @@ INLINE void push_lanes(const push_tile *t, const pushed *row, int fresh, int64_t
 INLINE void push_columns(const push_tile *t, const pushed *row, int C, int fresh, int64_t i,
                          int64_t j, int64_t n)
 {
-    vec p[PUSH_COLUMNS] = {{0}}, q[PUSH_COLUMNS] = {{0}};
+    vec p[PUSH_COLUMNS], q[PUSH_COLUMNS];
+    for (int z = 0; z < C; z++) {
+        p[z] = load(t->rest.p + j + z * W);
+        q[z] = load(t->rest.q + j + z * W);
+    }
     for (int64_t k = 0; k < t->n_parts; k++) {
         const part *u = &t->u[k];
         const vec c = splat(u->c[i]);
@@ -121,6 +125,25 @@ static void stage_a(part *u, const np_term *term, const double *E_0, int64_t j0,
     pad(u, n);
 }
 
+/* The sum of all terms whose a is 1. */
+static void stage_rest(push_tile *t, int64_t n_terms, const np_term *terms)
+{
+    double p[PUSH_TILE] = {0}, q[PUSH_TILE] = {0};
+    for (int64_t i = 0; i < n_terms; i++) {
+        const double *dh = terms[i].dh + t->j0, *dL = terms[i].dL + t->j0, *E = terms[i].E + t->j0,
+                     *E_0 = terms[0].E + t->j0;
+        for (int64_t j = 0; !terms[i].a && j < t->n; j++) {
+            p[j] += dh[j];
+            q[j] += dL[j] + dh[j] * (E_0[j] - E[j]);
+        }
+    }
+#pragma omp simd
+    for (int64_t j = 0; j < PUSH_TILE; j++) {
+        t->rest.p[j] = (real)p[j];
+        t->rest.q[j] = (real)q[j];
+    }
+}
+
 static void stage_b(part *u, const np_term *term, const double *E_0, int64_t j0, int64_t n)
 {
     const double *V = term->V + j0, *E = term->E + j0;
@@ -134,12 +157,16 @@ static void stage_b(part *u, const np_term *term, const double *E_0, int64_t j0,
     pad(u, n);
 }
 
+/* From the last term on, which is the one whose a may be 1: then it makes no difference to the bits
+ * whether it is given as NULL or as ones. */
 static void stage_tile(push_tile *t, int64_t n_terms, const np_term *terms)
 {
     t->n_parts = 0;
     stage_centre(t->high, t->low, n_terms > 0 ? terms[0].E + t->j0 : NULL, t->n);
-    for (int64_t i = 0; i < n_terms; i++)
-        stage_a(&t->u[t->n_parts++], &terms[i], terms[0].E + t->j0, t->j0, t->n);
+    stage_rest(t, n_terms, terms);
+    for (int64_t i = n_terms - 1; i >= 0; i--)
+        if (terms[i].a)
+            stage_a(&t->u[t->n_parts++], &terms[i], terms[0].E + t->j0, t->j0, t->n);
     for (int64_t i = 0; i < n_terms; i++)
         if (terms[i].b)
             stage_b(&t->u[t->n_parts++], &terms[i], terms[0].E + t->j0, t->j0, t->n);

@@ -205,6 +205,15 @@ static double shrink_backward(int64_t d, const double *mean, const double *var, 
     return sum;
 }
 
+static void squares_backward(int64_t d, double db, const double *E, double *dE, double *dV)
+{
+#pragma omp simd
+    for (int64_t j = 0; j < d; j++) {
+        dE[j] += db * E[j];
+        dV[j] += 0.5 * db;
+    }
+}
+
 /* In pieces: the terms are alike, and so would be their rounding errors. */
 static double squares(int64_t d, const double *E, const double *V)
 {
@@ -280,6 +289,7 @@ const np_dims NP_DIMS_TABLE = {
     .sums_backward = sums_backward,
     .shrink = shrink,
     .shrink_backward = shrink_backward,
+    .squares_backward = squares_backward,
     .squares = squares,
     .add_shift = add_shift,
     .add_spread = add_spread,

@@ -56,6 +56,9 @@ typedef struct np_dims {
     double (*shrink_backward)(int64_t d, const double *mean, const double *var, const double *dmean,
                               const double *dvar, double *dL, double *dh);
 
+    /* dE += db E, dV += db / 2: the gradient of half of what follows. */
+    void (*squares_backward)(int64_t d, double db, const double *E, double *dE, double *dV);
+
     /* sum_j E^2 + V */
     double (*squares)(int64_t d, const double *E, const double *V);
 

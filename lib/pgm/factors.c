@@ -118,8 +118,7 @@ static void dweight_piece(const void *self, const np_rows *rows, np_piece *piece
 
 void NP_REAL(np_factors_dweight)(const np_rows *rows, const np_back *back, real *dweight)
 {
-    const int tame = NP_REAL(np_rows_tame)(rows, back->dL, back->dh);
-    const weight_grad w = {tame ? rows->fast : rows->ref, back, dweight};
+    const weight_grad w = {back->tame ? rows->fast : rows->ref, back, dweight};
     NP_REAL(np_rows_run)(rows, dweight_piece, &w, 0);
 }
 
@@ -133,28 +132,28 @@ typedef struct coefficients {
     real a[NP_PUSH_TERMS][NP_BLOCK_ROWS], b[NP_PUSH_TERMS][NP_BLOCK_ROWS], c[NP_BLOCK_ROWS];
 } coefficients;
 
-/* omega w of the piece's rows; w [n of the set] or NULL: 1. */
+/* omega w of the piece's rows; w [n of the set] or NULL: 1, and so for the result. */
 static const real *take_a(const np_piece *piece, const real *w, real *room)
 {
+    if (!piece->weighted)
+        return w ? NP_REAL(np_piece_take)(piece, 0, piece->block.n, w, NULL) : NULL;
     if (!w)
         return piece->omega;
-    if (!piece->weighted)
-        return NP_REAL(np_piece_take)(piece, 0, piece->block.n, w, NULL);
     for (int64_t i = 0; i < piece->block.n; i++)
         room[i] = np_saturate((double)piece->omega[i] * (double)w[piece->row[i]]);
     return room;
 }
 
 /* What (A10) starts from in term t for the rows of the piece; NULL if there is nothing. */
-static const real *take_b(const np_push *push, const np_kernels *k, np_piece *piece, int64_t t,
-                          real *room)
+static const real *take_b(const np_push *push, const np_rows *rows, const np_kernels *k,
+                          np_piece *piece, int64_t t, real *room)
 {
     double s[NP_BLOCK_ROWS];
     if (push->slope && t > 0) {
         const np_back *back = &push->back[t - 1];
         k->dot(&piece->block, back->E, back->dL, back->dh, s);
         NP_REAL(np_piece_filled)(piece);
-        push->slope->slope(push->pgm, piece, push->w[t - 1], s, room);
+        push->slope->slope(push->pgm, rows, piece, push->w[t - 1], s, room);
         return room;
     }
     return push->dd[t] ? NP_REAL(np_piece_take)(piece, 0, piece->block.n, push->dd[t], room) : NULL;
@@ -162,8 +161,8 @@ static const real *take_b(const np_push *push, const np_kernels *k, np_piece *pi
 
 /* Terms from `first` on, with their coefficients; whether all are tame. c counts once, with the
  * first terms. */
-static int take_terms(const np_push *push, const np_kernels *k, np_piece *piece, int64_t first,
-                      int64_t n, coefficients *co, np_term *terms)
+static int take_terms(const np_push *push, const np_rows *rows, const np_kernels *k,
+                      np_piece *piece, int64_t first, int64_t n, coefficients *co, np_term *terms)
 {
     const double g = first == 0 ? 0.5 * push->g : 0;
     int tame = 1;
@@ -172,9 +171,9 @@ static int take_terms(const np_push *push, const np_kernels *k, np_piece *piece,
     for (int64_t t = 0; t < n; t++) {
         const np_back *back = &push->back[first + t];
         const real *a = take_a(piece, push->w[first + t], co->a[t]),
-                   *b = take_b(push, k, piece, first + t, co->b[t]);
+                   *b = take_b(push, rows, k, piece, first + t, co->b[t]);
         terms[t] = (np_term){back->dh, back->dL, back->E, back->V, a, b};
-        tame &= np_tame_rows(piece->block.n, a);
+        tame &= !a || np_tame_rows(piece->block.n, a);
         tame &= !b || np_tame_rows(piece->block.n, b);
     }
     return tame & np_tame_rows(piece->block.n, co->c);
@@ -192,7 +191,7 @@ static void push_piece(const void *self, const np_rows *rows, np_piece *piece, n
         piece->block.store = NULL; /* nobody needs it afterwards */
     for (int64_t first = 0; first < push->n; first += NP_PUSH_TERMS) {
         const int64_t n = np_min(NP_PUSH_TERMS, push->n - first);
-        const int tame = take_terms(push, k, piece, first, n, &co, terms);
+        const int tame = take_terms(push, rows, k, piece, first, n, &co, terms);
         (tame ? k : rows->ref)->push(&piece->block, n, terms, co.c, push->dm, push->dv);
         if (piece->block.store)
             NP_REAL(np_piece_filled)(piece);
@@ -202,9 +201,7 @@ static void push_piece(const void *self, const np_rows *rows, np_piece *piece, n
 void NP_REAL(np_factors_push)(const np_rows *rows, const np_push *push)
 {
     pusher p = {push, 1};
-    for (int64_t t = 0; t < push->n; t++) {
-        const np_back *back = &push->back[t];
-        p.tame &= NP_REAL(np_rows_tame)(rows, back->dL, back->dh);
-    }
+    for (int64_t t = 0; t < push->n; t++)
+        p.tame &= push->back[t].tame;
     NP_REAL(np_rows_run)(rows, push_piece, &p, 0);
 }

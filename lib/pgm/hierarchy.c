@@ -49,10 +49,7 @@ static double hyper_forward(const np_pgm *pgm, const np_post *post)
 
 static void b_tilde_backward(const np_pgm *pgm, const np_post *post, double db, np_dpost *dpost)
 {
-    for (int64_t j = 0; j < pgm->d; j++) {
-        dpost->E[j] += db * post->E[j];
-        dpost->V[j] += 0.5 * db;
-    }
+    pgm->dims->squares_backward(pgm->d, db, post->E, dpost->E, dpost->V);
 }
 
 static void hyper_backward(const np_pgm *pgm, const np_post *post, double dalpha, np_dpost *dpost,

@@ -26,6 +26,7 @@ typedef struct NP_REAL(np_sweep) {
 typedef struct np_back {
     double *dh, *dL; /* dL centred on E */
     double *E, *V;
+    int tame; /* float will do for the set with these */
 } np_back;
 
 /* The adjoint of a sweep's sums, on the rows. What is NULL is not wanted. */
@@ -62,8 +63,8 @@ typedef struct NP_REAL(np_noise) {
 
     /* dd [n] as pull has it for the rows of a piece, from (A8)'s s [n]; w as in np_pull. NULL if
      * the weights do not move. */
-    void (*slope)(const np_pgm *pgm, const np_piece *piece, const real *w, const double *s,
-                  real *dd);
+    void (*slope)(const np_pgm *pgm, const np_rows *rows, const np_piece *piece, const real *w,
+                  const double *s, real *dd);
 } NP_REAL(np_noise);
 #define np_noise NP_REAL(np_noise)
 

@@ -68,8 +68,7 @@ static void add_extra(const weigher *self, int64_t i, int64_t n, const double *q
 static void weigh(const weigher *self, int64_t i, int64_t n, const double *q, real *c)
 {
     const double c0 = c_zero(self->pgm), ct = c_tilde(self->pgm);
-    for (int64_t r = 0; r < n; r++)
-        c[r] = (real)(ct / (c0 + 0.5 * q[r]));
+    self->rows->fast->weights(n, ct, c0, q, c);
     if (self->sweep->w)
         NP_REAL(np_piece_put)(self->piece, i, n, c, self->sweep->w);
     if (self->sweep->bound)
@@ -243,14 +242,13 @@ static void bound_backward(const np_pgm *pgm, const np_rows *rows, const np_swee
 }
 
 /* (A9) */
-static void slope(const np_pgm *pgm, const np_piece *piece, const real *w, const double *s,
-                  real *dd)
+static void slope(const np_pgm *pgm, const np_rows *rows, const np_piece *piece, const real *w,
+                  const double *s, real *dd)
 {
-    const double by_ct = 1 / c_tilde(pgm);
-    for (int64_t i = 0; i < piece->block.n; i++) {
-        const double w_i = (double)w[piece->row[i]];
-        dd[i] = np_saturate(-((double)piece->omega[i] * s[i] * (by_ct * w_i)) * w_i);
-    }
+    real room[NP_BLOCK_ROWS];
+    const int64_t n = piece->block.n;
+    rows->fast->slopes(n, c_tilde(pgm), piece->omega, NP_REAL(np_piece_take)(piece, 0, n, w, room),
+                       s, dd);
 }
 
 /* A pass of backward, and one of its pieces. */
@@ -269,17 +267,10 @@ typedef struct puller {
 static void pull_rows(const puller *self, int64_t i, int64_t n, const double *s, real *c)
 {
     const np_pull *p = self->pull;
-    const double by_ct = 1 / c_tilde(self->pgm);
-    const real *omega = self->piece->omega + i;
     real room[NP_BLOCK_ROWS];
     const real *weights = NP_REAL(np_piece_take)(self->piece, i, n, p->w, room);
-    double sum = 0;
-    for (int64_t r = 0; r < n; r++) {
-        const double w = (double)weights[r], dw = (double)omega[r] * s[r] * (by_ct * w);
-        c[r] = np_saturate(-dw * w);
-        sum += dw * (1 - w);
-    }
-    self->out->extra[0] += sum;
+    self->out->extra[0] +=
+        self->rows->fast->slopes(n, c_tilde(self->pgm), self->piece->omega + i, weights, s, c);
     if (p->dd)
         NP_REAL(np_piece_put)(self->piece, i, n, c, p->dd);
     for (int64_t r = 0; p->dweight && r < n; r++) {
@@ -367,9 +358,8 @@ static void pull(const np_pgm *pgm, const np_rows *rows, const np_pull *p)
         return;
     }
     puller self = {.pgm = pgm, .pull = p, .rows = rows, .centre = p->before->E};
-    const np_partial *sum = NP_REAL(np_rows_tame)(rows, p->back->dL, p->back->dh)
-                                ? pull_all(&self, rows)
-                                : NP_REAL(np_rows_run)(rows, pull_wild, &self, 0);
+    const np_partial *sum =
+        p->back->tame ? pull_all(&self, rows) : NP_REAL(np_rows_run)(rows, pull_wild, &self, 0);
     if (p->grad)
         p->grad[pgm->p - 1] += sum->extra[0];
     if (p->dpost)

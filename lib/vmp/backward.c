@@ -31,10 +31,8 @@ void NP_REAL(np_adjoint_start)(const np_set *set)
         return;
     }
     const real *dq = run->dq + set->b * npagg_prior_posterior_count(run->pgm.prior);
-    for (int64_t j = 0; j < kd; j++) {
-        dpost->mean[j] = (double)dq[j];
-        dpost->var[j] = (double)dq[kd + j];
-    }
+    set->rows.fast->widen(kd, dq, dpost->mean);
+    set->rows.fast->widen(kd, dq + kd, dpost->var);
     for (int64_t c = 0; c < k; c++)
         dpost->logw[c] = run->z->has_logw ? (double)dq[2 * kd + c] : 0;
     if (k > 1) {
@@ -86,6 +84,7 @@ static double z_backward(np_set *set, int32_t t, const np_post *post, np_back *b
                      &set->work->dpost, back->dL, back->dh, &dhyper, grad);
     memcpy(back->E, post->E, (size_t)d * sizeof(double));
     memcpy(back->V, post->V, (size_t)d * sizeof(double));
+    back->tame = NP_REAL(np_rows_tame)(&set->rows, back->dL, back->dh);
     return dhyper;
 }
 
@@ -111,23 +110,27 @@ void NP_REAL(np_adjoint_sweep)(np_set *set, int32_t t, const np_post *post, cons
 }
 
 /* A sweep whose q(z) gave weights but whose own sums get no gradient. */
-static void frozen_back(int64_t d, const np_post *post, np_back *back)
+static void frozen_back(const np_rows *rows, const np_post *post, np_back *back)
 {
+    const int64_t d = rows->d;
     memset(back->dh, 0, (size_t)d * sizeof(double));
     memset(back->dL, 0, (size_t)d * sizeof(double));
     memcpy(back->E, post->E, (size_t)d * sizeof(double));
     memcpy(back->V, post->V, (size_t)d * sizeof(double));
+    back->tame = !rows->wild;
 }
 
 /* With fixed weights all sweeps have the same sums: one gradient of them, centred on that of the
  * last sweep, back[0]. */
-static void collapse(int64_t d, int64_t n, np_back *back)
+static void collapse(const np_rows *rows, int64_t n, np_back *back)
 {
     for (int64_t t = 1; t < n; t++)
-        for (int64_t j = 0; j < d; j++) {
+        for (int64_t j = 0; j < rows->d; j++) {
             back[0].dh[j] += back[t].dh[j];
             back[0].dL[j] += back[t].dL[j] + back[t].dh[j] * (back[0].E[j] - back[t].E[j]);
         }
+    if (n > 1)
+        back->tame = NP_REAL(np_rows_tame)(rows, back->dL, back->dh);
 }
 
 static void push(np_set *set, int64_t n)
@@ -136,7 +139,7 @@ static void push(np_set *set, int64_t n)
     np_work *work = set->work;
     const int64_t at = set->first * run->pgm.d;
     if (!run->noise->has_weights)
-        collapse(run->pgm.d, n, work->back);
+        collapse(&set->rows, n, work->back);
     if (!run->dm && !run->dv)
         return;
     const np_push all = {
@@ -185,7 +188,7 @@ static void go_back(np_set *set, int32_t steps)
         now = swap;
     }
     if (t > 1) {
-        frozen_back(run->pgm.d, before, &work->back[++i]);
+        frozen_back(&set->rows, before, &work->back[++i]);
         work->w[i] = NULL;
     }
     push(set, i + 1);

@@ -84,6 +84,7 @@ static void push_rows(np_set *set, const np_post *post, real g)
     memset(back->dL, 0, (size_t)d * sizeof(double));
     memcpy(back->E, post->E, (size_t)d * sizeof(double));
     memcpy(back->V, post->V, (size_t)d * sizeof(double));
+    back->tame = !set->rows.wild;
     for (int64_t i = 0; i < set->rows.n; i++)
         work->dd_bound[i] = -g;
     work->dd[0] = work->dd_bound;

@@ -1,5 +1,6 @@
 #include "vmp/run.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/parallel.h"
@@ -7,7 +8,13 @@
 
 /* From so many chunks on a set is worked on by everybody. Fixed, so that sums over sets have a
  * fixed order. */
-enum { LARGE_CHUNKS = 8, MAX_GROUPS = 64, LITTLE_CELLS = 16384, DD_ROWS = 1 << 18 };
+enum {
+    LARGE_CHUNKS = 8,
+    MAX_GROUPS = 64,
+    LITTLE_CELLS = 16384,
+    GROUP_CELLS = 8192,
+    DD_ROWS = 1 << 18
+};
 
 static int64_t set_size(const np_run *run, int64_t b)
 {
@@ -126,11 +133,17 @@ static void run_group(void *arg, int64_t group, int32_t worker)
     }
 }
 
+/* Numbers that are visited. */
+static double count_cells(const np_run *run)
+{
+    const double vectors = (double)count_rows(run) + (double)run->n_sets * (double)run->pgm.k;
+    return vectors * (double)run->pgm.d * (double)run->vmp.max_iters;
+}
+
 /* Whether the batch is done before another worker would have woken up. */
 static int is_little(const np_run *run)
 {
-    const double vectors = (double)count_rows(run) + (double)run->n_sets * (double)run->pgm.k;
-    return vectors * (double)run->pgm.d * (double)run->vmp.max_iters < LITTLE_CELLS;
+    return count_cells(run) < LITTLE_CELLS;
 }
 
 npagg_ctx *NP_REAL(np_run_team)(const np_run *run)
@@ -154,10 +167,12 @@ void NP_REAL(np_run_sets)(const np_run *run, np_set_fn fn)
             NP_REAL(np_run_alone)(run, b, fn);
 }
 
-/* Few enough that a gradient for each fits easily, by the batch and the prior alone. */
+/* Few enough that a gradient for each fits easily and is worth its sum, by the batch and the prior
+ * alone. */
 static int64_t count_groups(const np_run *run)
 {
-    const int64_t most = np_max(1, np_min(MAX_GROUPS, (INT64_C(1) << 25) / run->pgm.p));
+    const int64_t fit = np_min(MAX_GROUPS, (INT64_C(1) << 25) / run->pgm.p);
+    const int64_t most = np_max(1, (int64_t)fmin((double)fit, count_cells(run) / GROUP_CELLS));
     const int64_t size = np_max(1, (run->n_sets + most - 1) / most);
     return np_max(1, (run->n_sets + size - 1) / size);
 }
@@ -190,7 +205,7 @@ static void take_backs(np_arena *arena, np_work *work, int64_t d, int64_t slots)
     double *arrays = np_arena_take(arena, slots, 4 * d, sizeof(double));
     for (int64_t t = 0; back && t < slots; t++) {
         double *a = arrays + 4 * d * t;
-        back[t] = (np_back){a, a + d, a + 2 * d, a + 3 * d};
+        back[t] = (np_back){.dh = a, .dL = a + d, .E = a + 2 * d, .V = a + 3 * d};
     }
     work->back = back;
 }

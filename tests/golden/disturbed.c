@@ -210,7 +210,8 @@ typedef struct {
 
 static void add_term(const np_term *t, int64_t i, int64_t j, double m, pushed *p)
 {
-    const double a = disturb(t->a[i]), b = t->b ? disturb(t->b[i]) : 0, x = m - disturb(t->E[j]);
+    const double a = t->a ? disturb(t->a[i]) : 1, b = t->b ? disturb(t->b[i]) : 0,
+                 x = m - disturb(t->E[j]);
     const double dL = disturb(t->dL[j]), dh = disturb(t->dh[j]), V = disturb(t->V[j]);
     p->m += a * dh + b * x;
     p->lam += a * (dL + dh * x) + 0.5 * b * (x * x + V);
@@ -240,6 +241,23 @@ static int narrow(int64_t n, const double *x, double *out)
     return np_kernels_ref_f64.narrow(n, x, out);
 }
 
+static void widen(int64_t n, const double *x, double *out)
+{
+    np_kernels_ref_f64.widen(n, x, out);
+}
+
+/* What comes out is disturbed where it is used. */
+static void weights(int64_t n, double top, double base, const double *q, double *w)
+{
+    np_kernels_ref_f64.weights(n, top, base, q, w);
+}
+
+static double slopes(int64_t n, double top, const double *omega, const double *w, const double *s,
+                     double *dd)
+{
+    return np_kernels_ref_f64.slopes(n, top, omega, w, s, dd);
+}
+
 static const np_kernels disturbed_kernels = {
     .first = first,
     .sums = sums,
@@ -251,6 +269,9 @@ static const np_kernels disturbed_kernels = {
     .pair_dot = pair_dot,
     .push = push,
     .narrow = narrow,
+    .widen = widen,
+    .weights = weights,
+    .slopes = slopes,
 };
 
 void disturbed_begin(uint64_t with)

@@ -1,0 +1,71 @@
+/* Kernels over plain arrays against their definitions. The including file sets NP_REAL_BITS. */
+#ifndef KERNEL_NUMBERS_H
+#define KERNEL_NUMBERS_H
+
+#include "kernel_bench.h"
+
+/* Numbers of all sizes, up to those that only a double can hold. */
+static void check_narrow(bench *k)
+{
+    const int64_t n = k->block.d;
+    double *x = new_doubles(n);
+    real *out = new_reals(n);
+    for (int64_t j = 0; j < n; j++)
+        x[j] = rng_normal(&rng) * exp(rng_uniform(&rng, -700, 700));
+    TEST_ASSERT_EQUAL_INT_MESSAGE(1, k->variant->table->narrow(n, x, out), k->name);
+    for (int64_t j = 0; j < n; j++) {
+        const real want = np_saturate(x[j]);
+        check_same_bits(sizeof(real), &want, &out[j], k->name, __LINE__);
+    }
+    const double bad[] = {NAN, INFINITY, -INFINITY};
+    for (int b = 0; b < 3; b++) {
+        x[(n - 1 + b * 7) % n] = bad[b];
+        TEST_ASSERT_EQUAL_INT_MESSAGE(0, k->variant->table->narrow(n, x, out), k->name);
+        x[(n - 1 + b * 7) % n] = 1;
+    }
+}
+
+/* --- widen, weights, slopes --- */
+
+static void check_widen(bench *k)
+{
+    const int64_t n = k->block.d;
+    const real *x = draw_coefficients(n);
+    double *out = new_doubles(n);
+    k->variant->table->widen(n, x, out);
+    for (int64_t j = 0; j < n; j++)
+        TEST_ASSERT_TRUE_MESSAGE(out[j] == (double)x[j], k->name);
+}
+
+static void check_weights(bench *k)
+{
+    const int64_t n = k->block.d;
+    const double *q = draw_doubles(n, 1), top = 3.5, base = 0.25;
+    real *w = new_reals(n);
+    k->variant->table->weights(n, top, base, q, w);
+    for (int64_t i = 0; i < n; i++) {
+        const long double want = top / (base + 0.5L * q[i]);
+        expect(k, "w", i, want, (double)w[i], (REAL_UNIT + 4 * 0x1p-53) * (double)want);
+    }
+}
+
+static void check_slopes(bench *k)
+{
+    const int64_t n = k->block.d;
+    const real *omega = draw_coefficients(n), *w = draw_coefficients(n);
+    const double *s = draw_doubles(n, 0), top = 3.5;
+    real *dd = new_reals(n);
+    const double got = k->variant->table->slopes(n, top, omega, w, s, dd);
+    long double sum = 0;
+    double size = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const long double y = (long double)omega[i] * s[i] * w[i] / top;
+        sum += y * (1 - (long double)w[i]);
+        size += (double)fabsl(y) * (1 + fabs((double)w[i]));
+        expect(k, "dd", i, -y * w[i], (double)dd[i],
+               (REAL_UNIT + 6 * 0x1p-53) * (double)fabsl(y * w[i]));
+    }
+    expect(k, "sum", 0, sum, got, ((double)n + 8) * 0x1p-53 * size);
+}
+
+#endif /* KERNEL_NUMBERS_H */
