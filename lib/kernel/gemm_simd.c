@@ -1,9 +1,9 @@
 /*
  * Compiled with AVX2 and with AVX-512, NP_SIMD = avx2 or avx512: the last part of the name.
  *
- * A block of C, six rows by two vectors (four of AVX-512), is summed in 12 (24) registers; one step
- * of k loads these vectors of B and spreads six numbers of A. Blocks go down the rows of A first, so
- * that their panel of B stays in cache.
+ * A block of C, six rows by two vectors (four of AVX-512), is summed in 12 (24) registers; one
+ * step of k loads these vectors of B and spreads six numbers of A. Blocks go down the rows of A
+ * first, so that their panel of B stays in cache.
  */
 #include "kernel/gemm_simd.h"
 

@@ -89,8 +89,8 @@ typedef struct NP_REAL(np_kernels) {
     void (*dot)(const np_block *block, const double *E, const double *dL, const double *dh,
                 double *s);
 
-    /* quad (b NULL, a = V) or dot (a = dL, b = dh) as a sweep; then L += sum_i c_i lam_i, h += sum_i
-     * c_i lam_i (m_i - E). If lam is known there need be no room for it. */
+    /* quad (b NULL, a = V) or dot (a = dL, b = dh) as a sweep; then L += sum_i c_i lam_i, h +=
+     * sum_i c_i lam_i (m_i - E). If lam is known there need be no room for it. */
     void (*visit)(const np_block *block, const double *E, const double *a, const double *b,
                   const np_visit *visit);
 

@@ -207,7 +207,7 @@ static void widen_numbers(int64_t n, const real *x, double *out)
 static void weights(int64_t n, double top, double base, const double *q, real *w)
 {
     for (int64_t i = 0; i < n; i++)
-        w[i] = (real)(top / (base + 0.5 * q[i]));
+        w[i] = np_saturate(top / (base + 0.5 * q[i]));
 }
 
 static double slopes(int64_t n, double top, const real *omega, const real *w, const double *s,

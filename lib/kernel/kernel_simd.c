@@ -1,8 +1,8 @@
 /*
  * Vectors of W reals along the dimensions. What may come from memory is taken row by row, in its
- * order; sums over rows stay in registers while the rows of a block pass by; sums over dimensions are
- * of four rows at a time. Vectors over dimensions are rounded to `real` a tile at a time. Compiled once
- * for AVX2 and FMA and once for AVX-512.
+ * order; sums over rows stay in registers while the rows of a block pass by; sums over
+ * dimensions are of four rows at a time. Vectors over dimensions are rounded to `real` a tile at
+ * a time. Compiled once for AVX2 and FMA and once for AVX-512.
  */
 #include "kernel/kernel.h"
 
@@ -252,7 +252,7 @@ static void weights(int64_t n, double top, double base, const double *q, real *w
 {
 #pragma omp simd
     for (int64_t i = 0; i < n; i++)
-        w[i] = (real)(top / (base + 0.5 * q[i]));
+        w[i] = np_saturate(top / (base + 0.5 * q[i]));
 }
 
 static double slopes(int64_t n, double top, const real *omega, const real *w, const double *s,

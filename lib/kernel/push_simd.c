@@ -6,8 +6,9 @@
  *   gm = p + B x,   gl = q + x (p + B x / 2)
  *   p = sum a_t dh_t + b_t e_t,   q = sum a_t (dL_t + dh_t e_t) + b_t (e_t^2 + V_t) / 2
  *   B = sum b_t
- * so a coefficient a or b costs two multiplications a number, and the vectors it is multiplied with
- * are combined in double before they are rounded. Rows are taken one by one, in the order of memory.
+ * so a coefficient a or b costs two multiplications a number, and the vectors it is multiplied
+ * with are combined in double before they are rounded. Rows are taken one by one, in the order
+ * of memory.
  */
 #include "base/size.h"
 #include "kernel/simd.h"

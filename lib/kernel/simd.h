@@ -70,9 +70,10 @@ INLINE strip take_strip(const np_block *k, int R, int fresh, int64_t i, int64_t 
 }
 
 /*
- * Rows that may come from memory are asked for so many bytes ahead, into the second-level cache: what
- * the processor fetches of its own accord ends at every page, and is not enough for kernels that do
- * much with a row. Asking costs nothing that could be measured if they are there already.
+ * Rows that may come from memory are asked for so many bytes ahead, into the second-level cache:
+ * what the processor fetches of its own accord ends at every page, and is not enough for kernels
+ * that do much with a row. Asking costs nothing that could be measured if they are there
+ * already.
  */
 enum { AHEAD = 16384 };
 

@@ -1,9 +1,9 @@
 /*
  * Sweeps over rows, by vectors along the dimensions.
  *
- * A few rows at a time stay in the first-level cache while they are passed over twice: once for the
- * sums over dimensions, of four rows at a time, or one by one if they may come from memory; then for
- * the sums over rows, which stay in registers meanwhile.
+ * A few rows at a time stay in the first-level cache while they are passed over twice: once for
+ * the sums over dimensions, of four rows at a time, or one by one if they may come from memory;
+ * then for the sums over rows, which stay in registers meanwhile.
  */
 #include <string.h>
 

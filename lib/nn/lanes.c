@@ -1,10 +1,11 @@
 /*
  * Compiled with NP_LANES = plain, avx2, avx512: the last part of the table's name.
  *
- * Exponentials are of what is not positive. x = n log 2 + r with |r| <= log(2)/2, log 2 in two parts
- * of which the first has zeros at its end, so that n times it is exact; e^r by its Taylor series to
- * below a tenth of an ulp; 2^n in two factors, so that results below the normal numbers are rounded
- * and not lost. log(1 + e) for 0 <= e <= 1 is 2 artanh(e / (2 + e)), whose argument is at most 1/3.
+ * Exponentials are of what is not positive. x = n log 2 + r with |r| <= log(2)/2, log 2 in two
+ * parts of which the first has zeros at its end, so that n times it is exact; e^r by its Taylor
+ * series to below a tenth of an ulp; 2^n in two factors, so that results below the normal
+ * numbers are rounded and not lost. log(1 + e) for 0 <= e <= 1 is 2 artanh(e / (2 + e)), whose
+ * argument is at most 1/3.
  */
 #include "nn/lanes.h"
 

@@ -21,9 +21,9 @@ static int tame(int64_t n, const double *x, double top_x, const double *y, doubl
 }
 
 /*
- * exp(x) = 2^k exp(r), |r| <= log(2) / 2. k is x / log(2) rounded by the addition of 1.5 2^52, which
- * leaves it in the last bits; k log(2) is taken off in two parts, the first of which is exact. The
- * series ends where the next term, r^14 / 14!, is 4e-18.
+ * exp(x) = 2^k exp(r), |r| <= log(2) / 2. k is x / log(2) rounded by the addition of 1.5 2^52,
+ * which leaves it in the last bits; k log(2) is taken off in two parts, the first of which is
+ * exact. The series ends where the next term, r^14 / 14!, is 4e-18.
  */
 static inline double exponential_of(double x)
 {
@@ -71,9 +71,10 @@ static void recentre(int64_t d, const double *a, const double *b, const double *
 static void add_moments(int64_t d, const double *a, const double *b, const double *E,
                         const double *centre, double *dE, double *dV)
 {
+    const int moved = E != centre;
 #pragma omp simd
     for (int64_t j = 0; j < d; j++) {
-        dE[j] -= b[j] - (E[j] - centre[j]) * a[j];
+        dE[j] -= moved ? b[j] - (E[j] - centre[j]) * a[j] : b[j];
         dV[j] += 0.5 * a[j];
     }
 }

@@ -30,9 +30,9 @@ static const np_kernels *block_kernels(const np_rows *rows, const np_kernels *k,
 /*
  * Rows about a centre serve as long as no row's weight grows to more than so many times what it is
  * there: then the terms of (R1) about another E, which in part cancel, are together at most
- * (2 sqrt(4) + 1)^2 = 25 times as large as 2 d_i, and their roundings with them.
+ * (2 sqrt(2) + 1)^2 < 15 times as large as 2 d_i, and their roundings with them.
  */
-static const double grow = 4;
+static const double grow = 2;
 
 static void move_kept(int64_t d, const double *E, const double *V, np_kept *kept)
 {
@@ -77,10 +77,11 @@ static void weigh(const weigher *self, int64_t i, int64_t n, const double *q, re
         c[r] = np_saturate((double)self->piece->omega[i + r] * (double)c[r]);
 }
 
-/* Whether some row is too far from its centre, where (R1) was q_0. */
+/* Whether some row is too far from its centre, where (R1) was q_0. The bound has log d_i times
+ * c0: it wants q_i itself to be right where that is small beside c0. */
 static int is_stale(const np_pgm *pgm, int64_t n, const double *q_0, const double *q)
 {
-    const double c0 = c_zero(pgm);
+    const double c0 = fmin(c_zero(pgm), 0.5 * (double)pgm->d);
     int64_t stale = 0;
     for (int64_t r = 0; r < n; r++)
         stale += c0 + 0.5 * q_0[r] <= grow * (c0 + 0.5 * q[r]) ? 0 : 1;

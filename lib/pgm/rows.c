@@ -169,7 +169,8 @@ np_partial *NP_REAL(np_rows_run)(const np_rows *rows, np_pass_fn pass, const voi
                                  int centred)
 {
     const int64_t chunks = NP_REAL(np_rows_chunks)(rows->n, rows->d);
-    job j = {rows, (*rows->turn)++ % 2 ? chunks - 1 : -1, pass, self};
+    job j = {rows, *rows->turn ? chunks - 1 : -1, pass, self};
+    *rows->turn ^= 1;
     np_parallel(rows->team, chunks, run_chunk, &j);
     if (rows->kept)
         rows->kept->full = 1;

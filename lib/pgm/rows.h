@@ -15,8 +15,8 @@
 #include "pgm/partial.h"
 
 /*
- * All rows of a set, if it is small and passed over more than once: 1/v, which the first pass fills,
- * and the rows about a centre (np_pairs), which a pass about that centre does.
+ * All rows of a set, if it is small and passed over more than once: 1/v, which the first pass
+ * fills, and the rows about a centre (np_pairs), which a pass about that centre does.
  */
 typedef struct NP_REAL(np_kept) {
     real *lam;          /* [n,D]; NULL: nothing is kept */
@@ -46,8 +46,7 @@ typedef struct NP_REAL(np_rows) {
     np_lane *lanes;      /* [workers] */
     np_partial *partial; /* [chunks] */
     np_kept *kept;       /* NULL: every pass divides anew */
-    int32_t *turn; /* passes so far: every other one begins with the last chunk, since that one
-                            is in the cache */
+    int32_t *turn;       /* whether the next pass begins with the last chunk, which is in cache */
     const np_kernels *fast, *ref;
     int32_t wild;       /* this set's numbers, or what they met, want the reference kernels */
     const double *zero; /* [D] */
@@ -76,12 +75,12 @@ static inline void NP_REAL(np_piece_filled)(np_piece *piece)
     piece->block.lam = piece->block.store;
 }
 
-/* A visit of the piece's rows, whose room is that of the rows that are kept, or else the lane's. L and
- * h go to out, which may be NULL. */
+/* A visit of the piece's rows, whose room is that of the rows that are kept, or else the lane's.
+ * L and h go to out, which may be NULL. */
 np_visit NP_REAL(np_piece_visit)(const np_piece *piece, np_partial *out);
 
-/* x [n] of rows i .. i+n-1 of the piece, from an array that has a number for every row of the set: in
- * place, or where rows have weights in the buffer [n]. And back. */
+/* x [n] of rows i .. i+n-1 of the piece, from an array that has a number for every row of the
+ * set: in place, or where rows have weights in the buffer [n]. And back. */
 const real *NP_REAL(np_piece_take)(const np_piece *piece, int64_t i, int64_t n, const real *array,
                                    real *buffer);
 void NP_REAL(np_piece_put)(const np_piece *piece, int64_t i, int64_t n, const real *x, real *array);
@@ -101,7 +100,7 @@ int64_t NP_REAL(np_rows_chunks_most)(int64_t n, int64_t d);
 
 int64_t NP_REAL(np_rows_block)(int64_t d);
 
-/* Whether n rows are few enough to keep their 1/v: one chunk, which stays in a core's cache. */
+/* Whether n rows are few enough to be kept: one chunk, which stays in a core's cache. */
 int NP_REAL(np_rows_are_few)(int64_t n, int64_t d);
 
 /* Runs the pass over all rows; gives the merged partial, which stays valid until the next pass. */

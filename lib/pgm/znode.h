@@ -79,8 +79,9 @@ np_post np_post_take(np_arena *arena, int64_t d, int64_t k);
 np_dpost np_dpost_take(np_arena *arena, int64_t d, int64_t k);
 void np_dpost_clear(int64_t d, int64_t k, np_dpost *dpost);
 
-/* (M1) and (A13): fills E and V, or E alone, and V with 0; adds the gradient of E, V in dpost to its mean, var, logw and clears
- * it. */
+/* (M1) and (A13): fills E and V, or E alone, and V with 0; adds the gradient of E, V in dpost to
+ * its mean, var, logw and clears it. Of one component they are the same arrays, and nothing is
+ * done. */
 void np_moments_forward(const np_dims *dims, int64_t d, int64_t k, int with_V, np_post *post);
 void np_moments_backward(const np_dims *dims, int64_t d, int64_t k, const np_post *post,
                          np_dpost *dpost);

@@ -221,7 +221,9 @@ npagg_status NP_REAL(npagg_infer_weights)(npagg_ctx *ctx, const npagg_cache *cac
     const np_record *rec = head;
     NP_REQUIRE(ctx, w || rec->n == 0, "infer_weights: w is NULL");
     if (!rec->last_weights)
-        return np_fail(ctx, NPAGG_E_STATE, "infer_weights: npagg_vmp_set_weights was set to 0");
+        return np_fail(ctx, NPAGG_E_STATE,
+                       "infer_weights: forward had npagg_vmp_set_weights 0 and no logz, want "
+                       "one of them");
     for (int64_t b = 0; b < rec->n_sets; b++) {
         const int64_t slot = rec->weight_slots ? (rec->iters[b] - 1) % rec->weight_slots : 0;
         for (int64_t i = rec->offsets[b]; i < rec->offsets[b + 1]; i++)

@@ -44,7 +44,7 @@ int NP_REAL(np_set_is_kept)(const np_run *run, int64_t b)
     return run->rec->iters[b] <= np_min(2, run->rec->slots);
 }
 
-/* Where the set's 1/v are kept from pass to pass, if they are. */
+/* Where the set's rows are kept from pass to pass, if they are. */
 static np_kept *open_kept(const np_run *run, int64_t b, int32_t worker)
 {
     np_kept *kept = &run->work[worker].kept;
@@ -180,7 +180,7 @@ static int64_t count_groups(const np_run *run)
 /* Rows of the largest set. */
 typedef struct most_rows {
     int64_t all, small; /* of all sets; of those that one worker does alone */
-    int64_t few, dd;    /* whose 1/v are kept; whose dd are */
+    int64_t few, dd;    /* whose rows are kept; whose dd are */
 } most_rows;
 
 static most_rows find_most_rows(const np_run *run)

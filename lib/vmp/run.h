@@ -91,8 +91,8 @@ void NP_REAL(np_run_sets)(const np_run *run, np_set_fn fn);
 /* fn for one set with all workers on its chunks; it adds to grad_alone. */
 void NP_REAL(np_run_alone)(const np_run *run, int64_t b, np_set_fn fn);
 
-/* Whether backward keeps dd of all sweeps; of sets with very many rows it would be as much memory as
- * their weights, and is computed again. */
+/* Whether backward keeps dd of all sweeps; of sets with very many rows it would be as much
+ * memory as their weights, and is computed again. */
 int NP_REAL(np_set_keeps_dd)(const np_run *run, int64_t b);
 
 /* The group whose gradient set b adds to; the large sets' is the one after the last. */

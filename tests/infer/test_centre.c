@@ -12,11 +12,13 @@
 enum { N = 40, D = 16, SWEEPS = 8, FAR = 10 };
 
 typedef struct {
-    float m[N * D], v[N * D], params[3], q[2 * D], w[N], dq[2 * D], dm[N * D], dv[N * D], dp[3];
+    float m[N * D], v[N * D], params[3], q[2 * D], w[N], dq[2 * D], dm[N * D], dv[N * D], dp[3],
+        logz, dlogz;
 } narrow;
 
 typedef struct {
-    double m[N * D], v[N * D], params[3], q[2 * D], w[N], dq[2 * D], dm[N * D], dv[N * D], dp[3];
+    double m[N * D], v[N * D], params[3], q[2 * D], w[N], dq[2 * D], dm[N * D], dv[N * D], dp[3],
+        logz, dlogz;
 } wide;
 
 static const int64_t offsets[] = {0, N};
@@ -71,22 +73,27 @@ static void draw_rows(double away, double v)
     widen(3, f.params, g.params);
 }
 
-static void run_both(void)
+/* With the evidence and its gradient, or without. */
+static void run_both(int evidence)
 {
+    f.dlogz = (float)evidence, g.dlogz = evidence;
     ASSERT_OK(ctx, npagg_infer_forward_f64(ctx, prior, vmp, g.params, 1, offsets, g.m, g.v, NULL,
-                                           g.q, NULL, cache));
+                                           g.q, evidence ? &g.logz : NULL, cache));
     ASSERT_OK(ctx, npagg_infer_weights_f64(ctx, cache, g.w));
-    ASSERT_OK(ctx, npagg_infer_backward_f64(ctx, prior, vmp, g.params, 1, offsets, g.m, g.v, NULL,
-                                            g.dq, NULL, g.dp, g.dm, g.dv, NULL, cache));
+    ASSERT_OK(ctx,
+              npagg_infer_backward_f64(ctx, prior, vmp, g.params, 1, offsets, g.m, g.v, NULL, g.dq,
+                                       evidence ? &g.dlogz : NULL, g.dp, g.dm, g.dv, NULL, cache));
     ASSERT_OK(ctx, npagg_infer_forward_f32(ctx, prior, vmp, f.params, 1, offsets, f.m, f.v, NULL,
-                                           f.q, NULL, cache));
+                                           f.q, evidence ? &f.logz : NULL, cache));
     ASSERT_OK(ctx, npagg_infer_weights_f32(ctx, cache, f.w));
-    ASSERT_OK(ctx, npagg_infer_backward_f32(ctx, prior, vmp, f.params, 1, offsets, f.m, f.v, NULL,
-                                            f.dq, NULL, f.dp, f.dm, f.dv, NULL, cache));
+    ASSERT_OK(ctx,
+              npagg_infer_backward_f32(ctx, prior, vmp, f.params, 1, offsets, f.m, f.v, NULL, f.dq,
+                                       evidence ? &f.dlogz : NULL, f.dp, f.dm, f.dv, NULL, cache));
     widen(2 * D, f.q, got.q);
     widen(N, f.w, got.w);
     widen(N * D, f.dm, got.dm);
     widen(N * D, f.dv, got.dv);
+    widen(3, f.dp, got.dp);
 }
 
 /* The rows that are close together end with large weights, and with small ones begin. */
@@ -99,7 +106,7 @@ static void check_journey(double away, double v)
                                            g.q, NULL, cache));
     ASSERT_OK(ctx, npagg_infer_weights_f64(ctx, cache, first));
     ASSERT_OK(ctx, npagg_vmp_set_max_iters(vmp, SWEEPS));
-    run_both();
+    run_both(0);
     for (int64_t i = FAR; i < N; i++)
         shift = fmax(shift, g.w[i] / first[i]);
     TEST_ASSERT_TRUE_MESSAGE(shift > 100, "no weight grows: the problem does not ask for it");
@@ -120,10 +127,62 @@ static void test_infer_finds_rows_that_are_very_far_from_the_first_mean(void)
     check_journey(-60, 1e-4);
 }
 
+/* With c0 so large that no weight moves, q_i still falls by orders as the hyper-prior lets go of the
+ * mean, and the bound has q_i in it. */
+static void check_large_c0(double m, double c0)
+{
+    draw_rows(0, 10);
+    for (int64_t i = 0; i < N * D; i++) {
+        f.m[i] += (float)m;
+        g.m[i] = (double)f.m[i];
+    }
+    f.params[2] = (float)log(c0);
+    g.params[2] = (double)f.params[2];
+    run_both(1);
+    ASSERT_CLOSE(g.logz, (double)f.logz, 1e-6, 0);
+    ASSERT_ALL_CLOSE(D, g.q, got.q, 1e-6, 0);
+    ASSERT_ALL_CLOSE(N * D, g.dm, got.dm, 1e-4, 0);
+    ASSERT_ALL_CLOSE(N * D, g.dv, got.dv, 1e-4, 0);
+    ASSERT_CLOSE(g.dp[2], got.dp[2], 1e-4, 0);
+}
+
+static void test_infer_bound_is_right_where_c0_is_large(void)
+{
+    check_large_c0(100, 1e4);
+    check_large_c0(1e3, 1e6);
+}
+
+/* c0 as small as it may be and rows that are all the same: E[beta] is beyond the largest float, and
+ * stays finite, also as the coefficient of a sum. */
+static void test_infer_weights_beyond_float_are_the_largest_float(void)
+{
+    npagg_prior *plain = NULL;
+    float params[2 * D + 1], w[N], q[2 * D];
+    ASSERT_OK(ctx, npagg_prior_create_gaussian(ctx, D, &plain));
+    ASSERT_OK(ctx, npagg_prior_set_robust(plain, 1));
+    for (int64_t j = 0; j < D; j++) {
+        params[j] = 0;
+        params[D + j] = -87;
+    }
+    params[2 * D] = -87;
+    for (int64_t i = 0; i < N * D; i++) {
+        f.m[i] = 0;
+        f.v[i] = 1e6f;
+    }
+    ASSERT_OK(ctx, npagg_infer_forward_f32(ctx, plain, vmp, params, 1, offsets, f.m, f.v, NULL, q,
+                                           NULL, cache));
+    ASSERT_OK(ctx, npagg_infer_weights_f32(ctx, cache, w));
+    for (int64_t i = 0; i < N; i++)
+        TEST_ASSERT_TRUE(isfinite(w[i]) && w[i] > 1e30f);
+    npagg_prior_destroy(plain);
+}
+
 int main(void)
 {
     UNITY_BEGIN();
     RUN_TEST(test_infer_finds_rows_that_are_far_from_the_first_mean);
     RUN_TEST(test_infer_finds_rows_that_are_very_far_from_the_first_mean);
+    RUN_TEST(test_infer_bound_is_right_where_c0_is_large);
+    RUN_TEST(test_infer_weights_beyond_float_are_the_largest_float);
     return UNITY_END();
 }
