@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/size.h"
 #include "kernel/special.h"
 #include "kernel/tame.h"
 #include "pgm/factors.h"
