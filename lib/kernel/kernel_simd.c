@@ -12,26 +12,30 @@
 #include "base/size.h"
 #include "kernel/simd.h"
 
-/* What a first look has seen. `poison` is NaN in a lane where some number was infinite or NaN. */
+/*
+ * What a first look has seen, as the bits of the numbers: as long as all are positive these compare
+ * like the numbers themselves, what is negative is below all of them and what is infinite or NaN
+ * above.
+ */
 typedef struct extremes {
-    vec v_min, v_max, m_max, poison;
+    bits v_min, v_max, m_max;
 } extremes;
 
 INLINE void see(extremes *seen, vec m, vec v)
 {
-    seen->poison += splat(0) * m;
-    seen->poison += splat(0) * v;
-    seen->v_min = VEC_MIN(v, seen->v_min);
-    seen->v_max = VEC_MAX(v, seen->v_max);
-    seen->m_max = VEC_MAX(VEC_MAX(m, -m), seen->m_max);
+    const bits x = (bits)v, y = (bits)m & LANE_MAX;
+    seen->v_min = BITS_MIN(x, seen->v_min);
+    seen->v_max = BITS_MAX(x, seen->v_max);
+    seen->m_max = BITS_MAX(y, seen->m_max);
 }
 
 static void widen(np_range *range, const extremes *seen)
 {
+    const vec v_min = (vec)seen->v_min, v_max = (vec)seen->v_max, m_max = (vec)seen->m_max;
     for (int l = 0; l < W; l++) {
-        const double low = (double)seen->v_min[l], high = (double)seen->v_max[l],
-                     size = (double)seen->m_max[l];
-        range->bad |= !(seen->poison[l] == 0 && low > 0 && 1 / seen->v_min[l] <= NP_REAL_MAX);
+        const double low = (double)v_min[l], high = (double)v_max[l], size = (double)m_max[l];
+        range->bad |= !(v_min[l] > 0 && 1 / v_min[l] <= NP_REAL_MAX && v_max[l] <= NP_REAL_MAX &&
+                        m_max[l] <= NP_REAL_MAX);
         range->v_min = low < range->v_min ? low : range->v_min;
         range->v_max = high > range->v_max ? high : range->v_max;
         range->m_max = size > range->m_max ? size : range->m_max;
@@ -43,32 +47,44 @@ typedef struct tile_sums {
     _Alignas(64) real L[TILE], h[TILE];
 } tile_sums;
 
-INLINE void first_lanes_of(const strip *s, int64_t j, int64_t n, real c, const real *centre,
-                           tile_sums *part, extremes *seen)
+/* Vectors of dimensions whose sums stay in registers while rows pass by. */
+enum { FIRST_COLUMNS = 8 };
+
+/* C vectors of dimensions from j on, of which the last has n lanes; the tile begins at j0. Row by
+ * row, in the order of memory. */
+INLINE void first_columns(const np_block *k, int C, int64_t j0, int64_t j, int64_t n, const real *c,
+                          const real *centre, tile_sums *part, extremes *seen)
 {
-    const vec m = load_n(s->m[0] + j, n), v = load_or_one(s->lam[0] + j, n), lam = splat(1) / v;
-    const vec x = c * lam;
-    see(seen, m, v);
-    ask(s->m[0] + j);
-    ask(s->lam[0] + j);
-    if (s->store[0])
-        store_n(s->store[0] + j, n, lam);
-    store(part->L + j, load(part->L + j) + x);
-    store(part->h + j, load(part->h + j) + x * (m - load_n(centre + j, n)));
+    vec sum_L[FIRST_COLUMNS] = {{0}}, sum_h[FIRST_COLUMNS] = {{0}};
+    extremes now = *seen;
+    for (int64_t i = 0; i < k->n; i++) {
+        const strip s = take_strip(k, FRESH, i, j0 + j);
+        for (int q = 0; q < C; q++) {
+            const int64_t lanes = q + 1 < C ? W : n;
+            const vec m = load_n(s.m + q * W, lanes), v = load_or_one(s.lam + q * W, lanes);
+            const vec x = c[i] * take_lam(&s, FRESH, q * W, lanes);
+            see(&now, m, v);
+            sum_L[q] += x;
+            sum_h[q] += x * (m - load_n(centre + j + q * W, lanes));
+        }
+    }
+    *seen = now;
+    for (int q = 0; q < C; q++) {
+        store(part->L + j + q * W, sum_L[q]);
+        store(part->h + j + q * W, sum_h[q]);
+    }
 }
 
-/* Row by row, in the order of memory. */
-INLINE void first_tile(const np_block *k, int64_t j0, int64_t n, const real *c, const real *centre,
+static void first_tile(const np_block *k, int64_t j0, int64_t n, const real *c, const real *centre,
                        tile_sums *part, extremes *seen)
 {
-    for (int64_t i = 0; i < k->n; i++) {
-        const strip s = take_strip(k, 1, FRESH, i, j0);
-        int64_t j = 0;
-        for (; j + W <= n; j += W)
-            first_lanes_of(&s, j, W, c[i], centre, part, seen);
-        if (j < n)
-            first_lanes_of(&s, j, n - j, c[i], centre, part, seen);
-    }
+    int64_t j = 0;
+    for (; j + FIRST_COLUMNS * W <= n; j += FIRST_COLUMNS * W)
+        first_columns(k, FIRST_COLUMNS, j0, j, W, c, centre, part, seen);
+    for (; j + W <= n; j += W)
+        first_columns(k, 1, j0, j, W, c, centre, part, seen);
+    if (j < n)
+        first_columns(k, 1, j0, j, n - j, c, centre, part, seen);
 }
 
 static void first(const np_block *k, const real *c, np_range *range, double *L, double *h)
@@ -76,11 +92,10 @@ static void first(const np_block *k, const real *c, np_range *range, double *L, 
     tile_sums part;
     /* Padding lanes hold v = 1, so 1 is where the range of v starts: it only ever makes the range
      * wider. */
-    extremes seen = {splat(1), splat(1), splat(0), splat(0)};
+    extremes seen = {(bits)splat(1), (bits)splat(1), (bits)splat(0)};
     for (int64_t j0 = 0; k->n > 0 && j0 < k->d; j0 += TILE) {
         const int64_t n = np_min(TILE, k->d - j0);
         const real *centre = k->m + k->row[0] * k->d + j0;
-        memset(&part, 0, sizeof part);
         first_tile(k, j0, n, c, centre, &part, &seen);
         for (int64_t j = 0; j < n; j++) {
             L[j0 + j] += (double)part.L[j];
@@ -108,12 +123,12 @@ INLINE void sums_columns(const np_block *k, int C, int fresh, int64_t j0, int64_
         low[q] = load(e->low + j + q * W);
     }
     for (int64_t i = 0; i < k->n; i++) {
-        const strip s = take_strip(k, 1, fresh, i, j0 + j);
+        const strip s = take_strip(k, fresh, i, j0 + j);
         for (int q = 0; q < C; q++) {
             const int64_t lanes = q + 1 < C ? W : n;
-            const vec x = c[i] * take_lam(&s, 0, fresh, q * W, lanes);
+            const vec x = c[i] * take_lam(&s, fresh, q * W, lanes);
             sum_L[q] += x;
-            sum_h[q] += x * ((load_n(s.m[0] + q * W, lanes) - high[q]) - low[q]);
+            sum_h[q] += x * ((load_n(s.m + q * W, lanes) - high[q]) - low[q]);
         }
     }
     for (int q = 0; q < C; q++) {
@@ -165,7 +180,7 @@ INLINE void row_lanes(const strip *s, int R, int fresh, int square, int64_t j, i
     const vec high = load(u->e.high + j), low = load(u->e.low + j), a = load(u->a + j);
     const vec b = square ? splat(0) : load(u->b + j);
     for (int r = 0; r < R; r++) {
-        const vec x = (load_n(s->m[r] + j, n) - high) - low, lam = take_lam(s, r, fresh, j, n);
+        const vec x = (load_n(s[r].m + j, n) - high) - low, lam = take_lam(&s[r], fresh, j, n);
         sum[r] += lam * (a + (square ? x : b) * x);
     }
 }
@@ -173,13 +188,15 @@ INLINE void row_lanes(const strip *s, int R, int fresh, int square, int64_t j, i
 INLINE void row_strip(const np_block *k, int R, int fresh, int square, int64_t i, int64_t j0,
                       int64_t n, const row_terms *u, double *out)
 {
-    const strip s = take_strip(k, R, fresh, i, j0);
+    strip s[ROWS];
     vec sum[ROWS] = {{0}};
     int64_t j = 0;
+    for (int r = 0; r < R; r++)
+        s[r] = take_strip(k, fresh, i + r, j0);
     for (; j + W <= n; j += W)
-        row_lanes(&s, R, fresh, square, j, W, u, sum);
+        row_lanes(s, R, fresh, square, j, W, u, sum);
     if (j < n)
-        row_lanes(&s, R, fresh, square, j, n - j, u, sum);
+        row_lanes(s, R, fresh, square, j, n - j, u, sum);
     if (R == ROWS)
         add_sums_of_four(sum, out + i);
     else

@@ -1,14 +1,15 @@
 /*
  * The last pass of backward: gradients of rows, by vectors along the dimensions.
  *
- * All terms are taken about the E of the first. With x = m - E_0, e_t = E_0 - E_t, the sums over
- * terms of push (kernel.h) are
+ * All terms are taken about the E of the first, rounded to real. With that as C, x = m - C and e_t =
+ * C - E_t the sums over terms of push (kernel.h) are
  *   gm = p + B x,   gl = q + x (p + B x / 2)
  *   p = sum a_t dh_t + b_t e_t,   q = sum a_t (dL_t + dh_t e_t) + b_t (e_t^2 + V_t) / 2
  *   B = sum b_t
  * so a coefficient a or b costs two multiplications a number, and the vectors it is multiplied
- * with are combined in double before they are rounded. Rows are taken one by one, in the order
- * of memory.
+ * with are combined in double before they are rounded. Where all rows have the same p and q these
+ * stay in registers. Rows are taken one by one, in the order of memory: what p and q of several rows
+ * at a time gains in reading is lost again in waiting for the rows.
  */
 #include "base/size.h"
 #include "kernel/simd.h"
@@ -16,6 +17,7 @@
 enum {
     PUSH_TILE = 128,
     PUSH_PARTS = 2 * NP_PUSH_TERMS, /* an a and a b for each term */
+    FLAT_COLUMNS = 8,
     PUSH_COLUMNS = NP_LANE_BYTES == 64 ? 4 : 2
 };
 
@@ -30,8 +32,8 @@ typedef struct push_tile {
     const np_block *k;
     int64_t j0, n, n_parts;
     part u[PUSH_PARTS], rest; /* rest: of all coefficients that are 1, c is not read */
-    _Alignas(64) real high[PUSH_TILE], low[PUSH_TILE]; /* E_0 */
-    real total[NP_BLOCK_ROWS];                         /* B of each row */
+    _Alignas(64) real centre[PUSH_TILE];
+    real total[NP_BLOCK_ROWS]; /* B of each row */
     const real *c;
     real *dm, *dv;
 } push_tile;
@@ -43,20 +45,49 @@ typedef struct pushed {
     real total, half, c; /* B, B/2 */
 } pushed;
 
-/* n lanes from p and q on. */
-INLINE void push_lanes(const push_tile *t, const pushed *row, int fresh, int64_t j, int64_t n,
+INLINE pushed take_pushed(const push_tile *t, int fresh, int64_t i)
+{
+    const int64_t at = t->k->row[i] * t->k->d + t->j0;
+    return (pushed){
+        .s = take_strip(t->k, fresh, i, t->j0),
+        .dm = t->dm ? t->dm + at : NULL,
+        .dv = t->dv ? t->dv + at : NULL,
+        .total = t->total[i],
+        .half = (real)0.5 * t->total[i],
+        .c = t->c[i],
+    };
+}
+
+/* n lanes from p and q on. flat: B is 0. */
+INLINE void push_lanes(const pushed *row, int fresh, int flat, int64_t j, int64_t n, vec centre,
                        vec p, vec q)
 {
-    const vec x = (load_n(row->s.m[0] + j, n) - load(t->high + j)) - load(t->low + j);
-    const vec lam = take_lam(&row->s, 0, fresh, j, n);
+    const vec x = load_n(row->s.m + j, n) - centre, lam = take_lam(&row->s, fresh, j, n);
     if (row->dm) {
-        ask(row->dm + j);
-        store_n(row->dm + j, n, load_n(row->dm + j, n) + lam * (p + row->total * x));
+        const vec gm = flat ? p : p + row->total * x;
+        ask(row->dm + j, row->s.ahead);
+        store_n(row->dm + j, n, load_n(row->dm + j, n) + lam * gm);
     }
     if (row->dv) {
-        ask(row->dv + j);
-        const vec gl = q + x * (p + row->half * x);
+        const vec gl = q + x * (flat ? p : p + row->half * x);
+        ask(row->dv + j, row->s.ahead);
         store_n(row->dv + j, n, load_n(row->dv + j, n) - lam * (lam * gl + row->c));
+    }
+}
+
+/* C vectors of dimensions from j on, of which the last has n lanes, of all rows. */
+INLINE void push_flat(const push_tile *t, int C, int fresh, int64_t j, int64_t n)
+{
+    vec p[FLAT_COLUMNS], q[FLAT_COLUMNS], centre[FLAT_COLUMNS];
+    for (int z = 0; z < C; z++) {
+        p[z] = load(t->rest.p + j + z * W);
+        q[z] = load(t->rest.q + j + z * W);
+        centre[z] = load(t->centre + j + z * W);
+    }
+    for (int64_t i = 0; i < t->k->n; i++) {
+        const pushed row = take_pushed(t, fresh, i);
+        for (int z = 0; z < C; z++)
+            push_lanes(&row, fresh, 1, j + z * W, z + 1 < C ? W : n, centre[z], p[z], q[z]);
     }
 }
 
@@ -78,20 +109,13 @@ INLINE void push_columns(const push_tile *t, const pushed *row, int C, int fresh
         }
     }
     for (int z = 0; z < C; z++)
-        push_lanes(t, row, fresh, j + z * W, z + 1 < C ? W : n, p[z], q[z]);
+        push_lanes(row, fresh, 0, j + z * W, z + 1 < C ? W : n, load(t->centre + j + z * W), p[z],
+                   q[z]);
 }
 
 INLINE void push_row(const push_tile *t, int fresh, int64_t i)
 {
-    const int64_t at = t->k->row[i] * t->k->d + t->j0;
-    const pushed row = {
-        .s = take_strip(t->k, 1, fresh, i, t->j0),
-        .dm = t->dm ? t->dm + at : NULL,
-        .dv = t->dv ? t->dv + at : NULL,
-        .total = t->total[i],
-        .half = (real)0.5 * t->total[i],
-        .c = t->c[i],
-    };
+    const pushed row = take_pushed(t, fresh, i);
     int64_t j = 0;
     for (; j + PUSH_COLUMNS * W <= t->n; j += PUSH_COLUMNS * W)
         push_columns(t, &row, PUSH_COLUMNS, fresh, i, j, W);
@@ -101,10 +125,19 @@ INLINE void push_row(const push_tile *t, int fresh, int64_t i)
         push_columns(t, &row, 1, fresh, i, j, t->n - j);
 }
 
-INLINE void push_rows(const push_tile *t, int fresh)
+INLINE void push_all(const push_tile *t, int fresh)
 {
-    for (int64_t i = 0; i < t->k->n; i++)
+    int64_t j = 0;
+    for (int64_t i = 0; t->n_parts > 0 && i < t->k->n; i++)
         push_row(t, fresh, i);
+    if (t->n_parts > 0)
+        return;
+    for (; j + FLAT_COLUMNS * W <= t->n; j += FLAT_COLUMNS * W)
+        push_flat(t, FLAT_COLUMNS, fresh, j, W);
+    for (; j + W <= t->n; j += W)
+        push_flat(t, 1, fresh, j, W);
+    if (j < t->n)
+        push_flat(t, 1, fresh, j, t->n - j);
 }
 
 /* Lanes behind the end are read, but what comes of them is not stored. */
@@ -114,14 +147,14 @@ static void pad(part *u, int64_t n)
         u->p[j] = u->q[j] = 0;
 }
 
-static void stage_a(part *u, const np_term *term, const double *E_0, int64_t j0, int64_t n)
+static void stage_a(part *u, const np_term *term, const real *C, int64_t j0, int64_t n)
 {
     const double *dh = term->dh + j0, *dL = term->dL + j0, *E = term->E + j0;
     u->c = term->a;
 #pragma omp simd
     for (int64_t j = 0; j < n; j++) {
         u->p[j] = (real)dh[j];
-        u->q[j] = (real)(dL[j] + dh[j] * (E_0[j] - E[j]));
+        u->q[j] = (real)(dL[j] + dh[j] * ((double)C[j] - E[j]));
     }
     pad(u, n);
 }
@@ -131,11 +164,10 @@ static void stage_rest(push_tile *t, int64_t n_terms, const np_term *terms)
 {
     double p[PUSH_TILE] = {0}, q[PUSH_TILE] = {0};
     for (int64_t i = 0; i < n_terms; i++) {
-        const double *dh = terms[i].dh + t->j0, *dL = terms[i].dL + t->j0, *E = terms[i].E + t->j0,
-                     *E_0 = terms[0].E + t->j0;
+        const double *dh = terms[i].dh + t->j0, *dL = terms[i].dL + t->j0, *E = terms[i].E + t->j0;
         for (int64_t j = 0; !terms[i].a && j < t->n; j++) {
             p[j] += dh[j];
-            q[j] += dL[j] + dh[j] * (E_0[j] - E[j]);
+            q[j] += dL[j] + dh[j] * ((double)t->centre[j] - E[j]);
         }
     }
 #pragma omp simd
@@ -145,13 +177,13 @@ static void stage_rest(push_tile *t, int64_t n_terms, const np_term *terms)
     }
 }
 
-static void stage_b(part *u, const np_term *term, const double *E_0, int64_t j0, int64_t n)
+static void stage_b(part *u, const np_term *term, const real *C, int64_t j0, int64_t n)
 {
     const double *V = term->V + j0, *E = term->E + j0;
     u->c = term->b;
 #pragma omp simd
     for (int64_t j = 0; j < n; j++) {
-        const double e = E_0[j] - E[j];
+        const double e = (double)C[j] - E[j];
         u->p[j] = (real)e;
         u->q[j] = (real)(0.5 * (e * e + V[j]));
     }
@@ -163,14 +195,14 @@ static void stage_b(part *u, const np_term *term, const double *E_0, int64_t j0,
 static void stage_tile(push_tile *t, int64_t n_terms, const np_term *terms)
 {
     t->n_parts = 0;
-    stage_centre(t->high, t->low, n_terms > 0 ? terms[0].E + t->j0 : NULL, t->n);
+    stage(t->centre, terms[0].E + t->j0, t->n);
     stage_rest(t, n_terms, terms);
     for (int64_t i = n_terms - 1; i >= 0; i--)
         if (terms[i].a)
-            stage_a(&t->u[t->n_parts++], &terms[i], terms[0].E + t->j0, t->j0, t->n);
+            stage_a(&t->u[t->n_parts++], &terms[i], t->centre, t->j0, t->n);
     for (int64_t i = 0; i < n_terms; i++)
         if (terms[i].b)
-            stage_b(&t->u[t->n_parts++], &terms[i], terms[0].E + t->j0, t->j0, t->n);
+            stage_b(&t->u[t->n_parts++], &terms[i], t->centre, t->j0, t->n);
 }
 
 static void total_b(push_tile *t, int64_t n_terms, const np_term *terms)
@@ -196,8 +228,8 @@ void NP_SIMD_NAME(np_push)(const np_block *k, int64_t n_terms, const np_term *te
         t.n = np_min(PUSH_TILE, k->d - j0);
         stage_tile(&t, n_terms, terms);
         if (k->lam)
-            push_rows(&t, KNOWN);
+            push_all(&t, KNOWN);
         else
-            push_rows(&t, FRESH);
+            push_all(&t, FRESH);
     }
 }

@@ -51,47 +51,44 @@ static inline void stage_centre(real *high, real *low, const double *src, int64_
  * and are read one by one, in its order. */
 enum { KNOWN, FRESH };
 
-/* Rows i .. i+R-1 of the block from dimension j0 on. */
+/*
+ * Rows that may come from memory are asked for early, into the second-level cache: what the
+ * processor fetches of its own accord ends at every page, and is not enough for kernels that do
+ * much with a row. Rows that are in that cache already are not: they would be looked up twice.
+ */
+INLINE void ask(const real *p, int64_t ahead)
+{
+    __builtin_prefetch((const char *)p + ahead, 0, 2);
+}
+
+/* A row of the block from dimension j0 on. */
 typedef struct strip {
-    const real *m[ROWS], *lam[ROWS]; /* lam is v if 1/v is not known */
-    real *store[ROWS];               /* or NULL */
+    const real *m, *lam; /* lam is v if 1/v is not known */
+    real *store;         /* or NULL */
+    int64_t ahead;
 } strip;
 
-INLINE strip take_strip(const np_block *k, int R, int fresh, int64_t i, int64_t j0)
+INLINE strip take_strip(const np_block *k, int fresh, int64_t i, int64_t j0)
 {
-    strip s;
-    for (int r = 0; r < R; r++) {
-        const int64_t row = k->row[i + r] * k->d + j0, at = (i + r) * k->d + j0;
-        s.m[r] = k->m + row;
-        s.lam[r] = fresh ? k->v + row : k->lam + at;
-        s.store[r] = fresh && k->store ? k->store + at : NULL;
-    }
-    return s;
+    const int64_t row = k->row[i] * k->d + j0, at = i * k->d + j0;
+    return (strip){
+        .m = k->m + row,
+        .lam = fresh ? k->v + row : k->lam + at,
+        .store = fresh && k->store ? k->store + at : NULL,
+        .ahead = k->ahead,
+    };
 }
 
-/*
- * Rows that may come from memory are asked for so many bytes ahead, into the second-level cache:
- * what the processor fetches of its own accord ends at every page, and is not enough for kernels
- * that do much with a row. Asking costs nothing that could be measured if they are there
- * already.
- */
-enum { AHEAD = 16384 };
-
-INLINE void ask(const real *p)
-{
-    __builtin_prefetch((const char *)p + AHEAD, 0, 2);
-}
-
-/* n lanes of 1/v of row r; 1 behind the end if it is computed here. */
-INLINE vec take_lam(const strip *s, int r, int fresh, int64_t j, int64_t n)
+/* n lanes of 1/v; 1 behind the end if it is computed here. */
+INLINE vec take_lam(const strip *s, int fresh, int64_t j, int64_t n)
 {
     if (!fresh)
-        return load_n(s->lam[r] + j, n);
-    const vec lam = splat(1) / load_or_one(s->lam[r] + j, n);
-    ask(s->m[r] + j);
-    ask(s->lam[r] + j);
-    if (s->store[r])
-        store_n(s->store[r] + j, n, lam);
+        return load_n(s->lam + j, n);
+    const vec lam = splat(1) / load_or_one(s->lam + j, n);
+    ask(s->m + j, s->ahead);
+    ask(s->lam + j, s->ahead);
+    if (s->store)
+        store_n(s->store + j, n, lam);
     return lam;
 }
 

@@ -20,23 +20,26 @@ typedef real loose_vec
 
 #if NP_REAL_BITS == 32
 typedef int32_t lane;
+#define LANE_MAX INT32_MAX
 #else
 typedef int64_t lane;
+#define LANE_MAX INT64_MAX
 #endif
+typedef lane bits __attribute__((vector_size(NP_LANE_BYTES)));
 
 #if NP_LANE_BYTES == 64
 #if NP_REAL_BITS == 32
 #define MASK_LOAD(p, n) (vec) _mm512_maskz_loadu_ps(first_lanes(n), (p))
 #define MASK_LOAD_OR(p, n, x) (vec) _mm512_mask_loadu_ps((x), first_lanes(n), (p))
 #define MASK_STORE(p, n, x) _mm512_mask_storeu_ps((p), first_lanes(n), (x))
-#define VEC_MIN(a, b) (vec) _mm512_min_ps((a), (b))
-#define VEC_MAX(a, b) (vec) _mm512_max_ps((a), (b))
+#define BITS_MIN(a, b) (bits) _mm512_min_epi32((__m512i)(a), (__m512i)(b))
+#define BITS_MAX(a, b) (bits) _mm512_max_epi32((__m512i)(a), (__m512i)(b))
 #else
 #define MASK_LOAD(p, n) (vec) _mm512_maskz_loadu_pd(first_lanes(n), (p))
 #define MASK_LOAD_OR(p, n, x) (vec) _mm512_mask_loadu_pd((x), first_lanes(n), (p))
 #define MASK_STORE(p, n, x) _mm512_mask_storeu_pd((p), first_lanes(n), (x))
-#define VEC_MIN(a, b) (vec) _mm512_min_pd((a), (b))
-#define VEC_MAX(a, b) (vec) _mm512_max_pd((a), (b))
+#define BITS_MIN(a, b) (bits) _mm512_min_epi64((__m512i)(a), (__m512i)(b))
+#define BITS_MAX(a, b) (bits) _mm512_max_epi64((__m512i)(a), (__m512i)(b))
 #endif
 
 /* The first n < W lanes. */
@@ -50,15 +53,15 @@ INLINE __mmask16 first_lanes(int64_t n)
 #define MASK_LOAD_OR(p, n, x)                                                                      \
     (vec) _mm256_blendv_ps((x), MASK_LOAD(p, n), _mm256_castsi256_ps(first_lanes(n)))
 #define MASK_STORE(p, n, x) _mm256_maskstore_ps((p), first_lanes(n), (x))
-#define VEC_MIN(a, b) (vec) _mm256_min_ps((a), (b))
-#define VEC_MAX(a, b) (vec) _mm256_max_ps((a), (b))
+#define BITS_MIN(a, b) (bits) _mm256_min_epi32((__m256i)(a), (__m256i)(b))
+#define BITS_MAX(a, b) (bits) _mm256_max_epi32((__m256i)(a), (__m256i)(b))
 #else
 #define MASK_LOAD(p, n) (vec) _mm256_maskload_pd((p), first_lanes(n))
 #define MASK_LOAD_OR(p, n, x)                                                                      \
     (vec) _mm256_blendv_pd((x), MASK_LOAD(p, n), _mm256_castsi256_pd(first_lanes(n)))
 #define MASK_STORE(p, n, x) _mm256_maskstore_pd((p), first_lanes(n), (x))
-#define VEC_MIN(a, b) (vec) _mm256_min_pd((a), (b))
-#define VEC_MAX(a, b) (vec) _mm256_max_pd((a), (b))
+#define BITS_MIN(a, b) ((a) & ((a) < (b))) | ((b) & ((a) >= (b)))
+#define BITS_MAX(a, b) ((a) & ((a) > (b))) | ((b) & ((a) <= (b)))
 #endif
 
 /* All ones in the first n < W lanes. */

@@ -189,6 +189,7 @@ static terms stage_terms(int64_t d, const double *E, const double *a, const doub
 typedef struct visited {
     const real *m[ROWS], *v[ROWS];
     real *lam[ROWS], *g[ROWS];
+    int64_t ahead;
 } visited;
 
 /* n lanes of R rows. */
@@ -201,8 +202,8 @@ INLINE void visit_lanes(const visited *k, int R, int fresh, int square, int64_t 
         const vec x = (load_n(k->m[r] + j, n) - high) - low;
         const vec lam = fresh ? splat(1) / load_or_one(k->v[r] + j, n) : load_n(k->v[r] + j, n);
         if (fresh) {
-            ask(k->m[r] + j);
-            ask(k->v[r] + j);
+            ask(k->m[r] + j, k->ahead);
+            ask(k->v[r] + j, k->ahead);
             store_n(k->lam[r] + j, n, lam);
         }
         store_n(k->g[r] + j, n, lam * x);
@@ -232,6 +233,7 @@ INLINE void visit_some(const np_block *k, const np_visit *visit, int R, int fres
 {
     visited rows;
     double sum[ROWS] = {0};
+    rows.ahead = k->ahead;
     for (int r = 0; r < R; r++) {
         const int64_t row = k->row[i + r] * k->d, at = (i + r) % visit->rows * k->d;
         rows.m[r] = k->m + row;

@@ -134,6 +134,7 @@ static void gather(const np_rows *rows, int64_t *i, int64_t end, np_piece *piece
         .m = rows->m,
         .v = rows->v,
         .row = piece->row,
+        .ahead = rows->ahead,
         .lam = kept && kept->full ? lam : NULL,
         .store = lam,
     };

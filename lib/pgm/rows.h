@@ -53,6 +53,7 @@ typedef struct NP_REAL(np_rows) {
     double *spare;      /* [D]: for a vector of a pass */
     const np_dims *dims;
     int64_t n, d;
+    int64_t ahead;              /* as np_block has it */
     const real *m, *v, *weight; /* [n,d], [n,d], [n] or NULL */
 } NP_REAL(np_rows);
 #define np_rows NP_REAL(np_rows)

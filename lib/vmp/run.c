@@ -13,6 +13,8 @@ enum {
     MAX_GROUPS = 64,
     LITTLE_CELLS = 16384,
     GROUP_CELLS = 8192,
+    FETCH_BYTES = 1 << 19, /* a worker's share of m */
+    AHEAD_BYTES = 1 << 14,
     DD_ROWS = 1 << 18
 };
 
@@ -76,6 +78,7 @@ static np_set open_set(const np_run *run, int64_t b, int32_t worker, npagg_ctx *
         .dims = run->pgm.dims,
         .n = set_size(run, b),
         .d = d,
+        .ahead = run->ahead,
         .m = run->m ? run->m + first * d : NULL,
         .v = run->v ? run->v + first * d : NULL,
         .weight = run->weight ? run->weight + first : NULL,
@@ -268,6 +271,13 @@ static np_work take_work(np_arena *arena, const np_run *run, int64_t rows, const
     return work;
 }
 
+/* Nothing is fetched ahead if all that a worker reads and writes stays in its own cache. */
+static int64_t fetch_ahead(const np_run *run)
+{
+    const double share = (double)count_rows(run) * (double)run->pgm.d / run->workers;
+    return share * sizeof(real) > FETCH_BYTES ? AHEAD_BYTES : 0;
+}
+
 void NP_REAL(np_run_take)(np_arena *arena, np_run *run, np_purpose purpose, int32_t slots)
 {
     if (run->workers == 0)
@@ -275,6 +285,7 @@ void NP_REAL(np_run_take)(np_arena *arena, np_run *run, np_purpose purpose, int3
     const most_rows most = find_most_rows(run);
     double *zero = NP_TAKE(arena, run->pgm.d, double);
     run->groups = count_groups(run);
+    run->ahead = fetch_ahead(run);
     run->zero = zero;
     run->lanes = NP_TAKE(arena, run->workers, np_lane);
     run->work = NP_TAKE(arena, run->workers, np_work);

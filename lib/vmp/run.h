@@ -59,6 +59,7 @@ typedef struct NP_REAL(np_run) {
     /* workers */
     int32_t workers; /* 0: not settled yet */
     int64_t groups;
+    int64_t ahead;      /* as np_block has it */
     const double *zero; /* [D] */
     np_lane *lanes;     /* [workers] */
     np_work *work;      /* [workers] */
