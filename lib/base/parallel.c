@@ -222,7 +222,7 @@ void np_parallel(npagg_ctx *ctx, int64_t n, np_task_fn task, void *arg)
     pthread_setcancelstate(cancel, &cancel);
 }
 
-enum { ZERO_BLOCK = 1 << 18, COPY_BLOCK = 1 << 16 }; /* bytes */
+enum { ZERO_BLOCK = 1 << 18 }; /* bytes */
 
 typedef struct zero_job {
     char *to;
@@ -241,26 +241,6 @@ void np_parallel_zero(npagg_ctx *ctx, void *to, size_t n)
 {
     zero_job job = {to, n};
     np_parallel(ctx, (int64_t)((n + ZERO_BLOCK - 1) / ZERO_BLOCK), zero_block, &job);
-}
-
-typedef struct copy_job {
-    char *to;
-    const char *from;
-    size_t n;
-} copy_job;
-
-static void copy_block(void *arg, int64_t item, int32_t index)
-{
-    const copy_job *job = arg;
-    const size_t at = (size_t)item * COPY_BLOCK, left = job->n - at;
-    (void)index;
-    memcpy(job->to + at, job->from + at, left < COPY_BLOCK ? left : COPY_BLOCK);
-}
-
-void np_parallel_copy(npagg_ctx *ctx, void *to, const void *from, size_t n)
-{
-    copy_job job = {to, from, n};
-    np_parallel(ctx, (int64_t)((n + COPY_BLOCK - 1) / COPY_BLOCK), copy_block, &job);
 }
 
 int32_t np_threads(const npagg_ctx *ctx)

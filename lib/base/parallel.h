@@ -18,9 +18,6 @@ void np_parallel(npagg_ctx *ctx, int64_t n, np_task_fn task, void *arg);
 /* Sets n bytes to 0, on all threads. */
 void np_parallel_zero(npagg_ctx *ctx, void *to, size_t n);
 
-/* Copies n bytes, on all threads. */
-void np_parallel_copy(npagg_ctx *ctx, void *to, const void *from, size_t n);
-
 int32_t np_threads(const npagg_ctx *ctx);
 
 npagg_status np_pool_create(npagg_ctx *ctx, int32_t threads, np_pool **out);

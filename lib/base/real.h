@@ -20,8 +20,8 @@ typedef double real;
 /* x as a real; a finite x beyond the largest real becomes the largest real. NaN stays NaN. */
 static inline real np_saturate(double x)
 {
-    const double top = (double)NP_REAL_MAX;
-    return (real)(x > top ? top : x < -top ? -top : x);
+    const double top = (double)NP_REAL_MAX, y = x > top ? top : x;
+    return (real)(y < -top ? -top : y); /* one step at a time: compilers know these as min, max */
 }
 
 #endif /* NP_REAL_H */

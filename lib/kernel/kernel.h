@@ -121,6 +121,9 @@ typedef struct NP_REAL(np_kernels) {
     int (*narrow)(int64_t n, const double *x, real *out);
     void (*widen)(int64_t n, const real *x, double *out);
 
+    /* y [n] += x [n], as np_saturate has the sum. */
+    void (*accumulate)(int64_t n, const double *x, real *y);
+
     /* (R2), (R4): w [n] = top / (base + q / 2). */
     void (*weights)(int64_t n, double top, double base, const double *q, real *w);
 

@@ -204,6 +204,12 @@ static void widen_numbers(int64_t n, const real *x, double *out)
         out[j] = (double)x[j];
 }
 
+static void accumulate(int64_t n, const double *x, real *y)
+{
+    for (int64_t j = 0; j < n; j++)
+        y[j] = np_saturate((double)y[j] + x[j]);
+}
+
 static void weights(int64_t n, double top, double base, const double *q, real *w)
 {
     for (int64_t i = 0; i < n; i++)
@@ -235,6 +241,7 @@ const np_kernels NP_REAL(np_kernels_ref) = {
     .push = push,
     .narrow = narrow,
     .widen = widen_numbers,
+    .accumulate = accumulate,
     .weights = weights,
     .slopes = slopes,
 };

@@ -249,13 +249,13 @@ static void dot(const np_block *k, const double *E, const double *dL, const doub
 
 static int narrow(int64_t n, const double *x, real *out)
 {
-    int64_t bad = 0;
-#pragma omp simd reduction(+ : bad)
+    double poison = 0; /* NaN once some x is infinite or NaN */
+#pragma omp simd reduction(+ : poison)
     for (int64_t j = 0; j < n; j++) {
-        bad += fabs(x[j]) <= DBL_MAX ? 0 : 1;
+        poison += 0 * x[j];
         out[j] = np_saturate(x[j]);
     }
-    return bad == 0;
+    return poison == 0;
 }
 
 static void widen_numbers(int64_t n, const real *x, double *out)
@@ -263,6 +263,13 @@ static void widen_numbers(int64_t n, const real *x, double *out)
 #pragma omp simd
     for (int64_t j = 0; j < n; j++)
         out[j] = (double)x[j];
+}
+
+static void accumulate(int64_t n, const double *x, real *y)
+{
+#pragma omp simd
+    for (int64_t j = 0; j < n; j++)
+        y[j] = np_saturate((double)y[j] + x[j]);
 }
 
 static void weights(int64_t n, double top, double base, const double *q, real *w)
@@ -298,6 +305,7 @@ const np_kernels NP_SIMD_NAME(np_kernels) = {
     .push = NP_SIMD_NAME(np_push),
     .narrow = narrow,
     .widen = widen_numbers,
+    .accumulate = accumulate,
     .weights = weights,
     .slopes = slopes,
 };

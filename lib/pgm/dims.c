@@ -86,6 +86,13 @@ static void add(int64_t n, const double *x, double *y)
         y[j] += x[j];
 }
 
+static void divide_by(int64_t n, const double *x, double *y)
+{
+#pragma omp simd
+    for (int64_t j = 0; j < n; j++)
+        y[j] = -y[j] / x[j];
+}
+
 static void average(int64_t d, const double *L, const double *h, double *mid)
 {
 #pragma omp simd
@@ -280,6 +287,7 @@ static double residual(int64_t d, const double *E, const double *V, const double
 const np_dims NP_DIMS_TABLE = {
     .tame = tame,
     .add = add,
+    .divide_by = divide_by,
     .exponential = exponential,
     .recentre = recentre,
     .add_moments = add_moments,

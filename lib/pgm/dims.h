@@ -25,6 +25,9 @@ typedef struct np_dims {
     /* y += x */
     void (*add)(int64_t n, const double *x, double *y);
 
+    /* y = -y / x */
+    void (*divide_by)(int64_t n, const double *x, double *y);
+
     /* x = exp(x) for |x| <= 708.3, to 2 units in the last place; exp(0) is 1. */
     void (*exponential)(int64_t n, double *x);
 

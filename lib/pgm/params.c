@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/rng.h"
+#include "kernel/kernel.h"
 #include "kernel/special.h"
 
 static int is_log(const np_field *field)
@@ -14,18 +15,23 @@ static int is_log(const np_field *field)
 /* Within these exp(x) and its inverse are normal numbers of the caller's precision. */
 static const double log_limit = NP_REAL_BITS == 32 ? 87.3 : 708.3;
 
+/* The first of n numbers that is beyond `most` or NaN. */
+static int64_t find_wild(int64_t n, const double *x, double most)
+{
+    int64_t i = 0;
+    while (i < n && fabs(x[i]) <= most)
+        i++;
+    return i;
+}
+
 /* x -> value of one field; the index of the first number that has none, or -1. */
-static int64_t constrain(const np_dims *dims, const np_field *field, int64_t n, const real *x,
-                         double *value)
+static int64_t constrain(const np_dims *dims, const np_kernels *kernels, const np_field *field,
+                         int64_t n, const real *x, double *value)
 {
     const double most = is_log(field) ? log_limit : (double)NP_REAL_MAX;
-    int64_t tame = 0;
-    while (tame < n && fabs((double)x[tame]) <= most)
-        tame++;
-    if (tame < n)
-        return tame;
-    for (int64_t i = 0; i < n; i++)
-        value[i] = (double)x[i];
+    kernels->widen(n, x, value);
+    if (!dims->tame(n, value, most, value, most))
+        return find_wild(n, value, most);
     if (is_log(field))
         dims->exponential(n, value);
     if (field->transform == NP_LOGITS) {
@@ -47,10 +53,11 @@ npagg_status NP_REAL(np_pgm_load)(npagg_ctx *ctx, const npagg_prior *prior, cons
                                   double *value, np_pgm *pgm)
 {
     const np_dims *dims = np_dims_choose(ctx->cpu);
+    const np_kernels *kernels = NP_REAL(np_kernels_choose)(ctx->cpu);
     int64_t offset, count;
     const np_field *field;
     for (int32_t i = 0; (field = np_prior_field(prior, i, &offset, &count)); i++) {
-        const int64_t bad = constrain(dims, field, count, params + offset, value + offset);
+        const int64_t bad = constrain(dims, kernels, field, count, params + offset, value + offset);
         if (bad >= 0)
             return explain(ctx, field, offset + bad, bad, (double)params[offset + bad]);
     }
@@ -59,38 +66,34 @@ npagg_status NP_REAL(np_pgm_load)(npagg_ctx *ctx, const npagg_prior *prior, cons
 }
 
 /* Gradient of logits, whose values are log pi. */
-static void chain_logits(int64_t n, const double *log_pi, const double *g, real *dx)
+static void chain_logits(int64_t n, const double *log_pi, double *g)
 {
     double total = 0;
     for (int64_t i = 0; i < n; i++)
         total += g[i];
     for (int64_t i = 0; i < n; i++)
-        dx[i] = np_saturate((double)dx[i] + (g[i] - exp(log_pi[i]) * total));
+        g[i] -= exp(log_pi[i]) * total;
 }
 
-/* The gradient of x is added to dx, from that which np_transform names. */
-static void chain_field(np_transform transform, int64_t n, const double *value, const double *g,
-                        real *dx)
+/* From the gradient that np_transform names to that of x, in place. */
+static void chain_field(const np_dims *dims, np_transform transform, int64_t n, const double *value,
+                        double *g)
 {
     if (transform == NP_LOGVAR)
-        for (int64_t i = 0; i < n; i++)
-            dx[i] = np_saturate((double)dx[i] - g[i] / value[i]);
-    else if (transform == NP_LOG)
-        for (int64_t i = 0; i < n; i++)
-            dx[i] = np_saturate((double)dx[i] + g[i] * value[i]);
+        dims->divide_by(n, value, g);
     else if (transform == NP_LOGITS)
-        chain_logits(n, value, g, dx);
-    else
-        for (int64_t i = 0; i < n; i++)
-            dx[i] = np_saturate((double)dx[i] + g[i]);
+        chain_logits(n, value, g);
+    for (int64_t i = 0; transform == NP_LOG && i < n; i++)
+        g[i] *= value[i];
 }
 
-void NP_REAL(np_pgm_chain)(const np_pgm *pgm, const double *grad, real *dparams)
+void NP_REAL(np_pgm_chain)(const npagg_ctx *ctx, const np_pgm *pgm, double *grad, real *dparams)
 {
     int64_t offset, count;
     const np_field *field;
     for (int32_t f = 0; (field = np_prior_field(pgm->prior, f, &offset, &count)); f++)
-        chain_field(field->transform, count, pgm->value + offset, grad + offset, dparams + offset);
+        chain_field(pgm->dims, field->transform, count, pgm->value + offset, grad + offset);
+    NP_REAL(np_kernels_choose)(ctx->cpu)->accumulate(pgm->p, grad, dparams);
 }
 
 npagg_status NP_REAL(npagg_prior_init_params)(npagg_ctx *ctx, const npagg_prior *prior,

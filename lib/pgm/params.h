@@ -11,7 +11,8 @@
 npagg_status NP_REAL(np_pgm_load)(npagg_ctx *ctx, const npagg_prior *prior, const real *params,
                                   double *value, np_pgm *pgm);
 
-/* dparams [P] += the chain rule of grad [P], the gradients that np_transform names. */
-void NP_REAL(np_pgm_chain)(const np_pgm *pgm, const double *grad, real *dparams);
+/* dparams [P] += the chain rule of grad [P], the gradients that np_transform names, which it
+ * overwrites. */
+void NP_REAL(np_pgm_chain)(const npagg_ctx *ctx, const np_pgm *pgm, double *grad, real *dparams);
 
 #endif /* NP_PARAMS_H */

@@ -73,7 +73,7 @@ static void add_tile(void *arg, int64_t tile, int32_t worker)
 static void add_up(np_run *run, real *dparams)
 {
     np_parallel(NP_REAL(np_run_team)(run), (run->pgm.p + ADD_TILE - 1) / ADD_TILE, add_tile, run);
-    NP_REAL(np_pgm_chain)(&run->pgm, run->grad, dparams);
+    NP_REAL(np_pgm_chain)(run->ctx, &run->pgm, run->grad, dparams);
 }
 
 /* One set of a run as a run of its own that keeps every sweep. offsets [2] is the caller's. */

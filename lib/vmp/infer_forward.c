@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/cache.h"
-#include "base/parallel.h"
 #include "pgm/params.h"
 #include "vmp/call.h"
 
@@ -42,13 +41,26 @@ static npagg_status check_sets(const np_run *run)
     return NPAGG_OK;
 }
 
-static void hand_out(const np_run *run, real *q, real *logz)
+enum { HAND_OUT_ALONE = 8192 }; /* so many numbers are copied before others would have come */
+
+/* By the worker who has them in its cache. */
+static void hand_out_set(np_set *set)
 {
-    const np_record *rec = run->rec;
+    const np_run *run = set->run;
+    const int64_t count = npagg_prior_posterior_count(run->pgm.prior);
+    memcpy(run->out + set->b * count, run->q + set->b * count, (size_t)count * sizeof(real));
+}
+
+static void hand_out(np_run *run, real *q, real *logz)
+{
     const int64_t count = run->n_sets * npagg_prior_posterior_count(run->pgm.prior);
-    np_parallel_copy(NP_REAL(np_run_team)(run), q, run->q, (size_t)count * sizeof(real));
+    run->out = q;
+    if (count > HAND_OUT_ALONE)
+        NP_REAL(np_run_sets)(run, hand_out_set);
+    else if (count > 0)
+        memcpy(q, run->q, (size_t)count * sizeof(real));
     for (int64_t b = 0; logz && b < run->n_sets; b++)
-        logz[b] = np_saturate(rec->bound[b]);
+        logz[b] = np_saturate(run->rec->bound[b]);
 }
 
 npagg_status NP_REAL(np_infer_forward)(np_run *run, int64_t n, const real *params, real *q,

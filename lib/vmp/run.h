@@ -46,7 +46,7 @@ typedef struct NP_REAL(np_run) {
         *base; /* of the same sets cut short: their sums are taken from there; may be NULL */
 
     /* forward */
-    real *q; /* [B,Q] */
+    real *q, *out; /* [B,Q]: until all sets are good, and where it goes then */
 
     /* backward */
     const real *dq, *dlogz;

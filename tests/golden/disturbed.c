@@ -246,6 +246,11 @@ static void widen(int64_t n, const double *x, double *out)
     np_kernels_ref_f64.widen(n, x, out);
 }
 
+static void accumulate(int64_t n, const double *x, double *y)
+{
+    np_kernels_ref_f64.accumulate(n, x, y);
+}
+
 /* What comes out is disturbed where it is used. */
 static void weights(int64_t n, double top, double base, const double *q, double *w)
 {
@@ -270,6 +275,7 @@ static const np_kernels disturbed_kernels = {
     .push = push,
     .narrow = narrow,
     .widen = widen,
+    .accumulate = accumulate,
     .weights = weights,
     .slopes = slopes,
 };

@@ -293,6 +293,11 @@ static void test_kernel_widen_changes_nothing(void)
     for_every_size(check_widen);
 }
 
+static void test_kernel_accumulate_adds_and_saturates(void)
+{
+    for_every_size(check_accumulate);
+}
+
 static void test_kernel_weights_are_rounded_once(void)
 {
     for_every_size(check_weights);
@@ -343,6 +348,7 @@ int main(void)
     RUN_TEST(test_kernel_push_adds_to_the_rows_of_the_block_only);
     RUN_TEST(test_kernel_narrow_saturates_and_finds_what_is_not_finite);
     RUN_TEST(test_kernel_widen_changes_nothing);
+    RUN_TEST(test_kernel_accumulate_adds_and_saturates);
     RUN_TEST(test_kernel_weights_are_rounded_once);
     RUN_TEST(test_kernel_slopes_are_rounded_once_and_summed);
     RUN_TEST(test_kernel_choice_for_no_cpu_feature_is_the_reference);

@@ -25,7 +25,7 @@ static void check_narrow(bench *k)
     }
 }
 
-/* --- widen, weights, slopes --- */
+/* --- widen, accumulate, weights, slopes --- */
 
 static void check_widen(bench *k)
 {
@@ -35,6 +35,23 @@ static void check_widen(bench *k)
     k->variant->table->widen(n, x, out);
     for (int64_t j = 0; j < n; j++)
         TEST_ASSERT_TRUE_MESSAGE(out[j] == (double)x[j], k->name);
+}
+
+static void check_accumulate(bench *k)
+{
+    const int64_t n = k->block.d;
+    const real *start = draw_coefficients(n);
+    double *x = new_doubles(n);
+    real *y = new_reals(n);
+    for (int64_t j = 0; j < n; j++) {
+        x[j] = rng_normal(&rng) * exp(rng_uniform(&rng, -700, 700));
+        y[j] = start[j];
+    }
+    k->variant->table->accumulate(n, x, y);
+    for (int64_t j = 0; j < n; j++) {
+        const real want = np_saturate((double)start[j] + x[j]);
+        check_same_bits(sizeof(real), &want, &y[j], k->name, __LINE__);
+    }
 }
 
 static void check_weights(bench *k)
