@@ -41,9 +41,15 @@ int64_t NP_REAL(np_rows_chunks_most)(int64_t n, int64_t d)
     return np_min(CHUNKS_MAX, count(n, usual_chunk(d)));
 }
 
-int NP_REAL(np_rows_are_few)(int64_t n, int64_t d)
+int64_t NP_REAL(np_rows_few)(int64_t d)
 {
-    return NP_REAL(np_rows_chunks)(n, d) == 1 && n * d <= CHUNK_CELLS;
+    return np_min(usual_chunk(d), CHUNK_CELLS / d);
+}
+
+/* Sets with longer chunks have more than 100 of them. */
+int64_t NP_REAL(np_rows_within)(int64_t chunks, int64_t d)
+{
+    return chunks * usual_chunk(d);
 }
 
 np_lane NP_REAL(np_lane_take)(np_arena *arena, int64_t d)

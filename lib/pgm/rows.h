@@ -101,8 +101,11 @@ int64_t NP_REAL(np_rows_chunks_most)(int64_t n, int64_t d);
 
 int64_t NP_REAL(np_rows_block)(int64_t d);
 
-/* Whether n rows are few enough to be kept: one chunk, which stays in a core's cache. */
-int NP_REAL(np_rows_are_few)(int64_t n, int64_t d);
+/* The most rows that are kept: one chunk, which stays in a core's cache. */
+int64_t NP_REAL(np_rows_few)(int64_t d);
+
+/* The most rows that make at most so many chunks, for up to 100 of them. */
+int64_t NP_REAL(np_rows_within)(int64_t chunks, int64_t d);
 
 /* Runs the pass over all rows; gives the merged partial, which stays valid until the next pass. */
 np_partial *NP_REAL(np_rows_run)(const np_rows *rows, np_pass_fn pass, const void *self,

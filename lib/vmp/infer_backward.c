@@ -85,6 +85,7 @@ static np_run single_run(const np_run *run, int64_t b, int64_t *offsets)
     np_run one = *run;
     offsets[0] = 0;
     offsets[1] = run->ends[b] - first;
+    one.settled = 0;
     one.n_sets = 1;
     one.offsets = offsets;
     one.ends = offsets + 1;

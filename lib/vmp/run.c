@@ -25,7 +25,7 @@ static int64_t set_size(const np_run *run, int64_t b)
 
 static int is_large(const np_run *run, int64_t b)
 {
-    return NP_REAL(np_rows_chunks)(set_size(run, b), run->pgm.d) >= LARGE_CHUNKS;
+    return set_size(run, b) > run->small;
 }
 
 int NP_REAL(np_set_keeps_dd)(const np_run *run, int64_t b)
@@ -51,7 +51,7 @@ static np_kept *open_kept(const np_run *run, int64_t b, int32_t worker)
 {
     np_kept *kept = &run->work[worker].kept;
     kept->full = kept->moved = 0;
-    return kept->lam && NP_REAL(np_rows_are_few)(set_size(run, b), run->pgm.d) ? kept : NULL;
+    return kept->lam && set_size(run, b) <= run->few ? kept : NULL;
 }
 
 /* Rows of the batch. */
@@ -180,15 +180,9 @@ static int64_t count_groups(const np_run *run)
     return np_max(1, (run->n_sets + size - 1) / size);
 }
 
-/* Rows of the largest set. */
-typedef struct most_rows {
-    int64_t all, small; /* of all sets; of those that one worker does alone */
-    int64_t few, dd;    /* whose rows are kept; whose dd are */
-} most_rows;
-
-static most_rows find_most_rows(const np_run *run)
+static np_most_rows find_most_rows(const np_run *run)
 {
-    most_rows most = {0};
+    np_most_rows most = {0};
     for (int64_t b = 0; b < run->n_sets; b++) {
         const int64_t n = set_size(run, b);
         most.all = np_max(most.all, n);
@@ -196,7 +190,7 @@ static most_rows find_most_rows(const np_run *run)
             most.small = np_max(most.small, n);
         if (NP_REAL(np_set_keeps_dd)(run, b))
             most.dd = np_max(most.dd, n);
-        if (run->noise->has_weights && NP_REAL(np_rows_are_few)(n, run->pgm.d))
+        if (run->noise->has_weights && n <= run->few)
             most.few = np_max(most.few, n);
     }
     return most;
@@ -250,19 +244,19 @@ static void take_kept(np_arena *arena, int64_t n, int64_t d, np_kept *kept)
     kept->b = NP_TAKE(arena, d, real);
 }
 
-static np_work take_work(np_arena *arena, const np_run *run, int64_t rows, const most_rows *most,
-                         np_purpose purpose, int64_t slots)
+static np_work take_work(np_arena *arena, const np_run *run, int64_t rows, np_purpose purpose,
+                         int64_t slots)
 {
     np_work work = {.turn = purpose != NP_FORWARD}; /* a backward begins where a forward ended */
     const int64_t d = run->pgm.d, chunks = NP_REAL(np_rows_chunks_most)(rows, d);
     work.partial = take_partials(arena, chunks, d);
     work.spare = NP_TAKE(arena, d, double);
-    if (most->few > 0)
-        take_kept(arena, most->few, d, &work.kept);
+    if (run->most.few > 0)
+        take_kept(arena, run->most.few, d, &work.kept);
     work.post[0] = np_post_take(arena, d, run->pgm.k);
     work.post[1] = np_post_take(arena, d, run->pgm.k);
     if (purpose != NP_FORWARD)
-        take_backward(arena, &work, run, rows, np_min(rows, most->dd), slots);
+        take_backward(arena, &work, run, rows, np_min(rows, run->most.dd), slots);
     if (purpose == NP_IMPLICIT) {
         work.krylov = np_krylov_take(arena, 2 * d);
         work.start = NP_TAKE2(arena, 2, d, double);
@@ -278,21 +272,31 @@ static int64_t fetch_ahead(const np_run *run)
     return share * sizeof(real) > FETCH_BYTES ? AHEAD_BYTES : 0;
 }
 
-void NP_REAL(np_run_take)(np_arena *arena, np_run *run, np_purpose purpose, int32_t slots)
+static void settle(np_run *run)
 {
+    if (run->settled)
+        return;
     if (run->workers == 0)
         run->workers = is_little(run) ? 1 : np_threads(run->ctx);
-    const most_rows most = find_most_rows(run);
-    double *zero = NP_TAKE(arena, run->pgm.d, double);
+    run->few = NP_REAL(np_rows_few)(run->pgm.d);
+    run->small = NP_REAL(np_rows_within)(LARGE_CHUNKS - 1, run->pgm.d);
+    run->most = find_most_rows(run);
     run->groups = count_groups(run);
     run->ahead = fetch_ahead(run);
+    run->settled = 1;
+}
+
+void NP_REAL(np_run_take)(np_arena *arena, np_run *run, np_purpose purpose, int32_t slots)
+{
+    settle(run);
+    double *zero = NP_TAKE(arena, run->pgm.d, double);
     run->zero = zero;
     run->lanes = NP_TAKE(arena, run->workers, np_lane);
     run->work = NP_TAKE(arena, run->workers, np_work);
     for (int32_t i = 0; i < run->workers; i++) {
         const np_lane lane = NP_REAL(np_lane_take)(arena, run->pgm.d);
         const np_work work =
-            take_work(arena, run, i == 0 ? most.all : most.small, &most, purpose, slots);
+            take_work(arena, run, i == 0 ? run->most.all : run->most.small, purpose, slots);
         if (run->work) {
             run->lanes[i] = lane;
             run->work[i] = work;

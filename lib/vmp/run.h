@@ -31,6 +31,12 @@ typedef struct NP_REAL(np_work) {
 } NP_REAL(np_work);
 #define np_work NP_REAL(np_work)
 
+/* Rows of the largest set. */
+typedef struct np_most_rows {
+    int64_t all, small; /* of all sets; of those that one worker does alone */
+    int64_t few, dd;    /* whose rows are kept; whose dd are */
+} np_most_rows;
+
 typedef struct NP_REAL(np_run) {
     npagg_ctx *ctx;
     np_pgm pgm;
@@ -56,10 +62,15 @@ typedef struct NP_REAL(np_run) {
     int64_t grad_stride;
     double *adjoint; /* [B,2,D]: implicit only, the adjoint of E and V */
 
-    /* workers */
-    int32_t workers; /* 0: not settled yet */
+    /* what follows from the sets */
+    int32_t settled;
+    int32_t workers;    /* 0: not settled yet */
+    int64_t few, small; /* the most rows of a set that is kept; that is one worker's */
+    np_most_rows most;
     int64_t groups;
-    int64_t ahead;      /* as np_block has it */
+    int64_t ahead; /* as np_block has it */
+
+    /* workers */
     const double *zero; /* [D] */
     np_lane *lanes;     /* [workers] */
     np_work *work;      /* [workers] */
