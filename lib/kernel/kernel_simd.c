@@ -52,17 +52,17 @@ enum { FIRST_COLUMNS = 8 };
 
 /* C vectors of dimensions from j on, of which the last has n lanes; the tile begins at j0. Row by
  * row, in the order of memory. */
-INLINE void first_columns(const np_block *k, int C, int64_t j0, int64_t j, int64_t n, const real *c,
-                          const real *centre, tile_sums *part, extremes *seen)
+INLINE void first_columns(const np_block *k, int C, int kind, int64_t j0, int64_t j, int64_t n,
+                          const real *c, const real *centre, tile_sums *part, extremes *seen)
 {
     vec sum_L[FIRST_COLUMNS] = {{0}}, sum_h[FIRST_COLUMNS] = {{0}};
     extremes now = *seen;
     for (int64_t i = 0; i < k->n; i++) {
-        const strip s = take_strip(k, FRESH, i, j0 + j);
+        const strip s = take_strip(k, kind, i, j0 + j);
         for (int q = 0; q < C; q++) {
             const int64_t lanes = q + 1 < C ? W : n;
             const vec m = load_n(s.m + q * W, lanes), v = load_or_one(s.lam + q * W, lanes);
-            const vec x = c[i] * take_lam(&s, FRESH, q * W, lanes);
+            const vec x = c[i] * take_lam(&s, kind, q * W, lanes);
             see(&now, m, v);
             sum_L[q] += x;
             sum_h[q] += x * (m - load_n(centre + j + q * W, lanes));
@@ -75,16 +75,16 @@ INLINE void first_columns(const np_block *k, int C, int64_t j0, int64_t j, int64
     }
 }
 
-static void first_tile(const np_block *k, int64_t j0, int64_t n, const real *c, const real *centre,
-                       tile_sums *part, extremes *seen)
+INLINE void first_tile(const np_block *k, int kind, int64_t j0, int64_t n, const real *c,
+                       const real *centre, tile_sums *part, extremes *seen)
 {
     int64_t j = 0;
     for (; j + FIRST_COLUMNS * W <= n; j += FIRST_COLUMNS * W)
-        first_columns(k, FIRST_COLUMNS, j0, j, W, c, centre, part, seen);
+        first_columns(k, FIRST_COLUMNS, kind, j0, j, W, c, centre, part, seen);
     for (; j + W <= n; j += W)
-        first_columns(k, 1, j0, j, W, c, centre, part, seen);
+        first_columns(k, 1, kind, j0, j, W, c, centre, part, seen);
     if (j < n)
-        first_columns(k, 1, j0, j, n - j, c, centre, part, seen);
+        first_columns(k, 1, kind, j0, j, n - j, c, centre, part, seen);
 }
 
 static void first(const np_block *k, const real *c, np_range *range, double *L, double *h)
@@ -96,7 +96,10 @@ static void first(const np_block *k, const real *c, np_range *range, double *L, 
     for (int64_t j0 = 0; k->n > 0 && j0 < k->d; j0 += TILE) {
         const int64_t n = np_min(TILE, k->d - j0);
         const real *centre = k->m + k->row[0] * k->d + j0;
-        first_tile(k, j0, n, c, centre, &part, &seen);
+        if (k->ahead)
+            first_tile(k, FRESH | FAR, j0, n, c, centre, &part, &seen);
+        else
+            first_tile(k, FRESH, j0, n, c, centre, &part, &seen);
         for (int64_t j = 0; j < n; j++) {
             L[j0 + j] += (double)part.L[j];
             h[j0 + j] += (double)part.h[j] + (double)centre[j] * (double)part.L[j];
@@ -114,7 +117,7 @@ typedef struct centre {
 enum { COLUMNS = NP_LANE_BYTES == 64 ? 4 : 2 };
 
 /* C vectors of dimensions from j on, of which the last has n lanes; the tile begins at j0. */
-INLINE void sums_columns(const np_block *k, int C, int fresh, int64_t j0, int64_t j, int64_t n,
+INLINE void sums_columns(const np_block *k, int C, int kind, int64_t j0, int64_t j, int64_t n,
                          const real *c, const centre *e, tile_sums *part)
 {
     vec sum_L[COLUMNS] = {{0}}, sum_h[COLUMNS] = {{0}}, high[COLUMNS], low[COLUMNS];
@@ -123,10 +126,10 @@ INLINE void sums_columns(const np_block *k, int C, int fresh, int64_t j0, int64_
         low[q] = load(e->low + j + q * W);
     }
     for (int64_t i = 0; i < k->n; i++) {
-        const strip s = take_strip(k, fresh, i, j0 + j);
+        const strip s = take_strip(k, kind, i, j0 + j);
         for (int q = 0; q < C; q++) {
             const int64_t lanes = q + 1 < C ? W : n;
-            const vec x = c[i] * take_lam(&s, fresh, q * W, lanes);
+            const vec x = c[i] * take_lam(&s, kind, q * W, lanes);
             sum_L[q] += x;
             sum_h[q] += x * ((load_n(s.m + q * W, lanes) - high[q]) - low[q]);
         }
@@ -137,16 +140,16 @@ INLINE void sums_columns(const np_block *k, int C, int fresh, int64_t j0, int64_
     }
 }
 
-INLINE void sums_tile(const np_block *k, int fresh, int64_t j0, int64_t n, const real *c,
+INLINE void sums_tile(const np_block *k, int kind, int64_t j0, int64_t n, const real *c,
                       const centre *e, tile_sums *part)
 {
     int64_t j = 0;
     for (; j + COLUMNS * W <= n; j += COLUMNS * W)
-        sums_columns(k, COLUMNS, fresh, j0, j, W, c, e, part);
+        sums_columns(k, COLUMNS, kind, j0, j, W, c, e, part);
     for (; j + W <= n; j += W)
-        sums_columns(k, 1, fresh, j0, j, W, c, e, part);
+        sums_columns(k, 1, kind, j0, j, W, c, e, part);
     if (j < n)
-        sums_columns(k, 1, fresh, j0, j, n - j, c, e, part);
+        sums_columns(k, 1, kind, j0, j, n - j, c, e, part);
 }
 
 static void sums(const np_block *k, const real *c, const double *about, double *L, double *h)
@@ -158,6 +161,8 @@ static void sums(const np_block *k, const real *c, const double *about, double *
         stage_centre(e.high, e.low, about + j0, n);
         if (k->lam)
             sums_tile(k, KNOWN, j0, n, c, &e, &part);
+        else if (k->ahead)
+            sums_tile(k, FRESH | FAR, j0, n, c, &e, &part);
         else
             sums_tile(k, FRESH, j0, n, c, &e, &part);
         for (int64_t j = 0; j < n; j++) {
@@ -174,43 +179,43 @@ typedef struct row_terms {
 } row_terms;
 
 /* n lanes of R rows' sums: lam (a + b x), or with square lam (a + x^2). */
-INLINE void row_lanes(const strip *s, int R, int fresh, int square, int64_t j, int64_t n,
+INLINE void row_lanes(const strip *s, int R, int kind, int square, int64_t j, int64_t n,
                       const row_terms *u, vec sum[ROWS])
 {
     const vec high = load(u->e.high + j), low = load(u->e.low + j), a = load(u->a + j);
     const vec b = square ? splat(0) : load(u->b + j);
     for (int r = 0; r < R; r++) {
-        const vec x = (load_n(s[r].m + j, n) - high) - low, lam = take_lam(&s[r], fresh, j, n);
+        const vec x = (load_n(s[r].m + j, n) - high) - low, lam = take_lam(&s[r], kind, j, n);
         sum[r] += lam * (a + (square ? x : b) * x);
     }
 }
 
-INLINE void row_strip(const np_block *k, int R, int fresh, int square, int64_t i, int64_t j0,
+INLINE void row_strip(const np_block *k, int R, int kind, int square, int64_t i, int64_t j0,
                       int64_t n, const row_terms *u, double *out)
 {
     strip s[ROWS];
     vec sum[ROWS] = {{0}};
     int64_t j = 0;
     for (int r = 0; r < R; r++)
-        s[r] = take_strip(k, fresh, i + r, j0);
+        s[r] = take_strip(k, kind, i + r, j0);
     for (; j + W <= n; j += W)
-        row_lanes(s, R, fresh, square, j, W, u, sum);
+        row_lanes(s, R, kind, square, j, W, u, sum);
     if (j < n)
-        row_lanes(s, R, fresh, square, j, n - j, u, sum);
+        row_lanes(s, R, kind, square, j, n - j, u, sum);
     if (R == ROWS)
         add_sums_of_four(sum, out + i);
     else
         out[i] += sum_of_one(sum[0]);
 }
 
-INLINE void row_strips(const np_block *k, int fresh, int square, int64_t j0, int64_t n,
+INLINE void row_strips(const np_block *k, int kind, int square, int64_t j0, int64_t n,
                        const row_terms *u, double *out)
 {
     int64_t i = 0;
-    for (; !fresh && i + ROWS <= k->n; i += ROWS)
-        row_strip(k, ROWS, fresh, square, i, j0, n, u, out);
+    for (; !(kind & FAR) && i + ROWS <= k->n; i += ROWS)
+        row_strip(k, ROWS, kind, square, i, j0, n, u, out);
     for (; i < k->n; i++)
-        row_strip(k, 1, fresh, square, i, j0, n, u, out);
+        row_strip(k, 1, kind, square, i, j0, n, u, out);
 }
 
 INLINE void row_tile(const np_block *k, int square, int64_t j0, int64_t n, const row_terms *u,
@@ -218,6 +223,8 @@ INLINE void row_tile(const np_block *k, int square, int64_t j0, int64_t n, const
 {
     if (k->lam)
         row_strips(k, KNOWN, square, j0, n, u, out);
+    else if (k->ahead)
+        row_strips(k, FRESH | FAR, square, j0, n, u, out);
     else
         row_strips(k, FRESH, square, j0, n, u, out);
 }

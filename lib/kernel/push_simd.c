@@ -45,11 +45,11 @@ typedef struct pushed {
     real total, half, c; /* B, B/2 */
 } pushed;
 
-INLINE pushed take_pushed(const push_tile *t, int fresh, int64_t i)
+INLINE pushed take_pushed(const push_tile *t, int kind, int64_t i)
 {
     const int64_t at = t->k->row[i] * t->k->d + t->j0;
     return (pushed){
-        .s = take_strip(t->k, fresh, i, t->j0),
+        .s = take_strip(t->k, kind, i, t->j0),
         .dm = t->dm ? t->dm + at : NULL,
         .dv = t->dv ? t->dv + at : NULL,
         .total = t->total[i],
@@ -59,24 +59,24 @@ INLINE pushed take_pushed(const push_tile *t, int fresh, int64_t i)
 }
 
 /* n lanes from p and q on. flat: B is 0. */
-INLINE void push_lanes(const pushed *row, int fresh, int flat, int64_t j, int64_t n, vec centre,
+INLINE void push_lanes(const pushed *row, int kind, int flat, int64_t j, int64_t n, vec centre,
                        vec p, vec q)
 {
-    const vec x = load_n(row->s.m + j, n) - centre, lam = take_lam(&row->s, fresh, j, n);
+    const vec x = load_n(row->s.m + j, n) - centre, lam = take_lam(&row->s, kind, j, n);
     if (row->dm) {
         const vec gm = flat ? p : p + row->total * x;
-        ask(row->dm + j, row->s.ahead);
+        ask(row->dm + j, kind, row->s.ahead);
         store_n(row->dm + j, n, load_n(row->dm + j, n) + lam * gm);
     }
     if (row->dv) {
         const vec gl = q + x * (flat ? p : p + row->half * x);
-        ask(row->dv + j, row->s.ahead);
+        ask(row->dv + j, kind, row->s.ahead);
         store_n(row->dv + j, n, load_n(row->dv + j, n) - lam * (lam * gl + row->c));
     }
 }
 
 /* C vectors of dimensions from j on, of which the last has n lanes, of all rows. */
-INLINE void push_flat(const push_tile *t, int C, int fresh, int64_t j, int64_t n)
+INLINE void push_flat(const push_tile *t, int C, int kind, int64_t j, int64_t n)
 {
     vec p[FLAT_COLUMNS], q[FLAT_COLUMNS], centre[FLAT_COLUMNS];
     for (int z = 0; z < C; z++) {
@@ -85,14 +85,14 @@ INLINE void push_flat(const push_tile *t, int C, int fresh, int64_t j, int64_t n
         centre[z] = load(t->centre + j + z * W);
     }
     for (int64_t i = 0; i < t->k->n; i++) {
-        const pushed row = take_pushed(t, fresh, i);
+        const pushed row = take_pushed(t, kind, i);
         for (int z = 0; z < C; z++)
-            push_lanes(&row, fresh, 1, j + z * W, z + 1 < C ? W : n, centre[z], p[z], q[z]);
+            push_lanes(&row, kind, 1, j + z * W, z + 1 < C ? W : n, centre[z], p[z], q[z]);
     }
 }
 
 /* C vectors of dimensions from j on, of which the last has n lanes. */
-INLINE void push_columns(const push_tile *t, const pushed *row, int C, int fresh, int64_t i,
+INLINE void push_columns(const push_tile *t, const pushed *row, int C, int kind, int64_t i,
                          int64_t j, int64_t n)
 {
     vec p[PUSH_COLUMNS], q[PUSH_COLUMNS];
@@ -109,35 +109,35 @@ INLINE void push_columns(const push_tile *t, const pushed *row, int C, int fresh
         }
     }
     for (int z = 0; z < C; z++)
-        push_lanes(row, fresh, 0, j + z * W, z + 1 < C ? W : n, load(t->centre + j + z * W), p[z],
+        push_lanes(row, kind, 0, j + z * W, z + 1 < C ? W : n, load(t->centre + j + z * W), p[z],
                    q[z]);
 }
 
-INLINE void push_row(const push_tile *t, int fresh, int64_t i)
+INLINE void push_row(const push_tile *t, int kind, int64_t i)
 {
-    const pushed row = take_pushed(t, fresh, i);
+    const pushed row = take_pushed(t, kind, i);
     int64_t j = 0;
     for (; j + PUSH_COLUMNS * W <= t->n; j += PUSH_COLUMNS * W)
-        push_columns(t, &row, PUSH_COLUMNS, fresh, i, j, W);
+        push_columns(t, &row, PUSH_COLUMNS, kind, i, j, W);
     for (; j + W <= t->n; j += W)
-        push_columns(t, &row, 1, fresh, i, j, W);
+        push_columns(t, &row, 1, kind, i, j, W);
     if (j < t->n)
-        push_columns(t, &row, 1, fresh, i, j, t->n - j);
+        push_columns(t, &row, 1, kind, i, j, t->n - j);
 }
 
-INLINE void push_all(const push_tile *t, int fresh)
+INLINE void push_all(const push_tile *t, int kind)
 {
     int64_t j = 0;
     for (int64_t i = 0; t->n_parts > 0 && i < t->k->n; i++)
-        push_row(t, fresh, i);
+        push_row(t, kind, i);
     if (t->n_parts > 0)
         return;
     for (; j + FLAT_COLUMNS * W <= t->n; j += FLAT_COLUMNS * W)
-        push_flat(t, FLAT_COLUMNS, fresh, j, W);
+        push_flat(t, FLAT_COLUMNS, kind, j, W);
     for (; j + W <= t->n; j += W)
-        push_flat(t, 1, fresh, j, W);
+        push_flat(t, 1, kind, j, W);
     if (j < t->n)
-        push_flat(t, 1, fresh, j, t->n - j);
+        push_flat(t, 1, kind, j, t->n - j);
 }
 
 /* Lanes behind the end are read, but what comes of them is not stored. */
@@ -227,8 +227,12 @@ void NP_SIMD_NAME(np_push)(const np_block *k, int64_t n_terms, const np_term *te
         t.j0 = j0;
         t.n = np_min(PUSH_TILE, k->d - j0);
         stage_tile(&t, n_terms, terms);
-        if (k->lam)
+        if (k->lam && k->ahead)
+            push_all(&t, KNOWN | FAR);
+        else if (k->lam)
             push_all(&t, KNOWN);
+        else if (k->ahead)
+            push_all(&t, FRESH | FAR);
         else
             push_all(&t, FRESH);
     }

@@ -47,18 +47,19 @@ static inline void stage_centre(real *high, real *low, const double *src, int64_
         high[j] = low[j] = 0;
 }
 
-/* What a kernel knows of 1/v when it is compiled. Rows whose 1/v is not known may come from memory
- * and are read one by one, in its order. */
-enum { KNOWN, FRESH };
-
 /*
- * Rows that may come from memory are asked for early, into the second-level cache: what the
- * processor fetches of its own accord ends at every page, and is not enough for kernels that do
- * much with a row. Rows that are in that cache already are not: they would be looked up twice.
+ * What a kernel knows of its rows when it is compiled: whether 1/v has to be computed, and whether
+ * they may come from memory. Then they are read one by one, in its order, and asked for early, into
+ * the second-level cache: what the processor fetches of its own accord ends at every page, and is
+ * not enough for kernels that do much with a row. Rows that are in that cache already are not asked
+ * for: they would be looked up twice.
  */
-INLINE void ask(const real *p, int64_t ahead)
+enum { KNOWN = 0, FRESH = 1, FAR = 2 };
+
+INLINE void ask(const real *p, int kind, int64_t ahead)
 {
-    __builtin_prefetch((const char *)p + ahead, 0, 2);
+    if (kind & FAR)
+        __builtin_prefetch((const char *)p + ahead, 0, 2);
 }
 
 /* A row of the block from dimension j0 on. */
@@ -68,25 +69,25 @@ typedef struct strip {
     int64_t ahead;
 } strip;
 
-INLINE strip take_strip(const np_block *k, int fresh, int64_t i, int64_t j0)
+INLINE strip take_strip(const np_block *k, int kind, int64_t i, int64_t j0)
 {
     const int64_t row = k->row[i] * k->d + j0, at = i * k->d + j0;
     return (strip){
         .m = k->m + row,
-        .lam = fresh ? k->v + row : k->lam + at,
-        .store = fresh && k->store ? k->store + at : NULL,
+        .lam = kind & FRESH ? k->v + row : k->lam + at,
+        .store = kind & FRESH && k->store ? k->store + at : NULL,
         .ahead = k->ahead,
     };
 }
 
 /* n lanes of 1/v; 1 behind the end if it is computed here. */
-INLINE vec take_lam(const strip *s, int fresh, int64_t j, int64_t n)
+INLINE vec take_lam(const strip *s, int kind, int64_t j, int64_t n)
 {
-    if (!fresh)
+    if (!(kind & FRESH))
         return load_n(s->lam + j, n);
     const vec lam = splat(1) / load_or_one(s->lam + j, n);
-    ask(s->m + j, s->ahead);
-    ask(s->lam + j, s->ahead);
+    ask(s->m + j, kind, s->ahead);
+    ask(s->lam + j, kind, s->ahead);
     if (s->store)
         store_n(s->store + j, n, lam);
     return lam;

@@ -193,17 +193,18 @@ typedef struct visited {
 } visited;
 
 /* n lanes of R rows. */
-INLINE void visit_lanes(const visited *k, int R, int fresh, int square, int64_t j, int64_t n,
+INLINE void visit_lanes(const visited *k, int R, int kind, int square, int64_t j, int64_t n,
                         const terms *t, vec sum[ROWS])
 {
     const vec high = load_n(t->high + j, n), low = load_n(t->low + j, n), a = load_n(t->a + j, n);
     const vec b = square ? splat(0) : load_n(t->b + j, n);
     for (int r = 0; r < R; r++) {
         const vec x = (load_n(k->m[r] + j, n) - high) - low;
-        const vec lam = fresh ? splat(1) / load_or_one(k->v[r] + j, n) : load_n(k->v[r] + j, n);
-        if (fresh) {
-            ask(k->m[r] + j, k->ahead);
-            ask(k->v[r] + j, k->ahead);
+        const vec lam =
+            kind & FRESH ? splat(1) / load_or_one(k->v[r] + j, n) : load_n(k->v[r] + j, n);
+        if (kind & FRESH) {
+            ask(k->m[r] + j, kind, k->ahead);
+            ask(k->v[r] + j, kind, k->ahead);
             store_n(k->lam[r] + j, n, lam);
         }
         store_n(k->g[r] + j, n, lam * x);
@@ -212,15 +213,15 @@ INLINE void visit_lanes(const visited *k, int R, int fresh, int square, int64_t 
 }
 
 /* Dimensions j0 .. end-1 of R rows. */
-INLINE void visit_tile(const visited *k, int R, int fresh, int square, int64_t j0, int64_t end,
+INLINE void visit_tile(const visited *k, int R, int kind, int square, int64_t j0, int64_t end,
                        const terms *t, double *s)
 {
     vec sum[ROWS] = {{0}};
     int64_t j = j0;
     for (; j + W <= end; j += W)
-        visit_lanes(k, R, fresh, square, j, W, t, sum);
+        visit_lanes(k, R, kind, square, j, W, t, sum);
     if (j < end)
-        visit_lanes(k, R, fresh, square, j, end - j, t, sum);
+        visit_lanes(k, R, kind, square, j, end - j, t, sum);
     if (R == ROWS)
         add_sums_of_four(sum, s);
     else
@@ -228,7 +229,7 @@ INLINE void visit_tile(const visited *k, int R, int fresh, int square, int64_t j
 }
 
 /* s of rows i .. i+R-1 of the block. */
-INLINE void visit_some(const np_block *k, const np_visit *visit, int R, int fresh, int square,
+INLINE void visit_some(const np_block *k, const np_visit *visit, int R, int kind, int square,
                        int64_t i, const terms *t, double *s)
 {
     visited rows;
@@ -237,38 +238,40 @@ INLINE void visit_some(const np_block *k, const np_visit *visit, int R, int fres
     for (int r = 0; r < R; r++) {
         const int64_t row = k->row[i + r] * k->d, at = (i + r) % visit->rows * k->d;
         rows.m[r] = k->m + row;
-        rows.v[r] = fresh ? k->v + row : k->lam + (i + r) * k->d;
+        rows.v[r] = kind & FRESH ? k->v + row : k->lam + (i + r) * k->d;
         rows.lam[r] = visit->lam + at;
         rows.g[r] = visit->g + at;
     }
     for (int64_t j0 = 0; j0 < k->d; j0 += TILE)
-        visit_tile(&rows, R, fresh, square, j0, np_min(k->d, j0 + TILE), t, sum);
+        visit_tile(&rows, R, kind, square, j0, np_min(k->d, j0 + TILE), t, sum);
     memcpy(s, sum, (size_t)R * sizeof *s);
 }
 
 /* Rows first .. first+n-1. */
-INLINE void visit_strip(const np_block *k, const np_visit *visit, int fresh, int square,
+INLINE void visit_strip(const np_block *k, const np_visit *visit, int kind, int square,
                         int64_t first, int64_t n, const terms *t, const pile *p)
 {
     double s[NP_VISIT_ROWS];
     const int64_t at = first % visit->rows * k->d;
-    const np_pairs rows = {n, k->d, fresh ? visit->lam + at : k->lam + first * k->d, visit->g + at};
-    const int R = fresh || n < ROWS ? 1 : ROWS; /* the last four may overlap with those before */
+    const np_pairs rows = {n, k->d, kind & FRESH ? visit->lam + at : k->lam + first * k->d,
+                           visit->g + at};
+    const int R =
+        kind & FAR || n < ROWS ? 1 : ROWS; /* the last four may overlap with those before */
     for (int64_t i = 0; i < n; i += R) {
         const int64_t at_most = np_min(i, n - R);
         if (R == 1)
-            visit_some(k, visit, 1, fresh, square, first + at_most, t, s + at_most);
+            visit_some(k, visit, 1, kind, square, first + at_most, t, s + at_most);
         else
-            visit_some(k, visit, ROWS, fresh, square, first + at_most, t, s + at_most);
+            visit_some(k, visit, ROWS, kind, square, first + at_most, t, s + at_most);
     }
     count_rows(p, visit, first, &rows, s);
 }
 
-INLINE void visit_all(const np_block *k, const np_visit *visit, int fresh, int square,
+INLINE void visit_all(const np_block *k, const np_visit *visit, int kind, int square,
                       const terms *t, const pile *p)
 {
     for (int64_t i = 0; i < k->n; i += NP_VISIT_ROWS)
-        visit_strip(k, visit, fresh, square, i, np_min(NP_VISIT_ROWS, k->n - i), t, p);
+        visit_strip(k, visit, kind, square, i, np_min(NP_VISIT_ROWS, k->n - i), t, p);
 }
 
 void NP_SIMD_NAME(np_visit)(const np_block *k, const double *E, const double *a, const double *b,
@@ -280,6 +283,10 @@ void NP_SIMD_NAME(np_visit)(const np_block *k, const double *E, const double *a,
         visit_all(k, visit, KNOWN, 0, &t, &p);
     else if (k->lam)
         visit_all(k, visit, KNOWN, 1, &t, &p);
+    else if (k->ahead && b)
+        visit_all(k, visit, FRESH | FAR, 0, &t, &p);
+    else if (k->ahead)
+        visit_all(k, visit, FRESH | FAR, 1, &t, &p);
     else if (b)
         visit_all(k, visit, FRESH, 0, &t, &p);
     else
