@@ -6,7 +6,6 @@
  */
 #include "kernel/kernel.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/size.h"

@@ -11,6 +11,8 @@
  * stay in registers. Rows are taken one by one, in the order of memory: what p and q of several rows
  * at a time gains in reading is lost again in waiting for the rows.
  */
+#include <string.h>
+
 #include "base/size.h"
 #include "kernel/simd.h"
 
@@ -195,7 +197,10 @@ static void stage_b(part *u, const np_term *term, const real *C, int64_t j0, int
 static void stage_tile(push_tile *t, int64_t n_terms, const np_term *terms)
 {
     t->n_parts = 0;
-    stage(t->centre, terms[0].E + t->j0, t->n);
+    if (n_terms > 0)
+        stage(t->centre, terms[0].E + t->j0, t->n);
+    else
+        memset(t->centre, 0, sizeof t->centre);
     stage_rest(t, n_terms, terms);
     for (int64_t i = n_terms - 1; i >= 0; i--)
         if (terms[i].a)

@@ -60,8 +60,8 @@ INLINE __mmask16 first_lanes(int64_t n)
 #define MASK_LOAD_OR(p, n, x)                                                                      \
     (vec) _mm256_blendv_pd((x), MASK_LOAD(p, n), _mm256_castsi256_pd(first_lanes(n)))
 #define MASK_STORE(p, n, x) _mm256_maskstore_pd((p), first_lanes(n), (x))
-#define BITS_MIN(a, b) ((a) & ((a) < (b))) | ((b) & ((a) >= (b)))
-#define BITS_MAX(a, b) ((a) & ((a) > (b))) | ((b) & ((a) <= (b)))
+#define BITS_MIN(a, b) (((a) & ((a) < (b))) | ((b) & ((a) >= (b))))
+#define BITS_MAX(a, b) (((a) & ((a) > (b))) | ((b) & ((a) <= (b))))
 #endif
 
 /* All ones in the first n < W lanes. */

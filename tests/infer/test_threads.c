@@ -106,7 +106,8 @@ static void test_infer_without_weights_or_logz_gives_the_same_bits_on_threads(vo
     }
 }
 
-/* Sets share their gradient of the parameters, which is added up in tiles; q is copied in blocks. */
+/* Sets share their gradient of the parameters, which is added up in tiles; q is
+ * copied set by set. */
 static void test_infer_of_many_small_sets_gives_the_same_bits_on_threads(void)
 {
     enum { SETS = 100, D = 64, K = 5 };
@@ -118,6 +119,28 @@ static void test_infer_of_many_small_sets_gives_the_same_bits_on_threads(void)
     compare_threads(p, 32);
     compare_threads(p, 64);
     problem_destroy(p);
+}
+
+/* All rows are more than a core's cache holds, a thread's share of them is less: kernels take rows
+ * that may come from memory and rows that are in cache in different ways. */
+static void test_infer_gives_the_same_bits_on_threads_whose_rows_stay_in_cache(void)
+{
+    enum { SETS = 12, D = 133 };
+    int64_t sizes[SETS];
+    test_rng rng = {20};
+    for (int b = 0; b < SETS; b++)
+        sizes[b] = 83 + b;
+    for (int i = 0; i < FLAVOURS; i++) {
+        problem *p = problem_create(&rng, flavours[i].kind, flavours[i].robust, D, flavours[i].k,
+                                    SETS, sizes, 0);
+        p->max_iters = 3;
+        compare_threads(p, 32);
+        compare_threads(p, 64);
+        free(p->dlogz);
+        p->dlogz = NULL;
+        compare_threads(p, 32);
+        problem_destroy(p);
+    }
 }
 
 static void test_set_threads_up_and_down_keeps_the_bits(void)
@@ -210,6 +233,7 @@ int main(void)
     RUN_TEST(test_infer_stopping_by_tolerance_gives_the_same_bits_on_threads);
     RUN_TEST(test_infer_without_weights_or_logz_gives_the_same_bits_on_threads);
     RUN_TEST(test_infer_of_many_small_sets_gives_the_same_bits_on_threads);
+    RUN_TEST(test_infer_gives_the_same_bits_on_threads_whose_rows_stay_in_cache);
     RUN_TEST(test_set_threads_up_and_down_keeps_the_bits);
     RUN_TEST(test_two_host_threads_sharing_prior_and_vmp_get_the_bits_of_one);
     return UNITY_END();

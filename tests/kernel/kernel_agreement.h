@@ -198,14 +198,11 @@ static void expect_others_untouched(const bench *k, const real *before, const re
     }
 }
 
-static void check_push(bench *k)
+static void check_push_of(bench *k, int64_t n_terms)
 {
-    const int64_t size = k->rows * k->block.d,
-                  n_terms = (k->block.n + k->block.d) % (NP_PUSH_TERMS + 1);
+    const int64_t size = k->rows * k->block.d;
     const size_t bytes = (size_t)size * sizeof(real);
     real *before = draw_coefficients(size), *out[4];
-    k->terms[k->block.d % 3].b = NULL;
-    k->terms[k->block.d % 4].a = k->terms[k->block.n % 4].a = NULL;
     for (int i = 0; i < 4; i++) {
         out[i] = new_reals(size);
         memcpy(out[i], before, bytes);
@@ -219,6 +216,22 @@ static void check_push(bench *k)
     expect_others_untouched(k, before, out[1]);
     check_same_bits((int64_t)bytes, out[0], out[2], "dm without dv", __LINE__);
     check_same_bits((int64_t)bytes, out[1], out[3], "dv without dm", __LINE__);
+}
+
+static void check_push(bench *k)
+{
+    k->terms[k->block.d % 3].b = NULL;
+    k->terms[k->block.d % 4].a = k->terms[k->block.n % 4].a = NULL;
+    check_push_of(k, (k->block.n + k->block.d) % (NP_PUSH_TERMS + 1));
+}
+
+/* Without sweeps all rows count the same. */
+static void check_push_of_equal_weights(bench *k)
+{
+    const int64_t n_terms = 1 + (k->block.n + k->block.d) % 2;
+    for (int64_t t = 0; t < n_terms; t++)
+        k->terms[t].a = k->terms[t].b = NULL;
+    check_push_of(k, n_terms);
 }
 
 /* --- the tests --- */
@@ -281,6 +294,11 @@ static void test_kernel_vectors_of_pairs_are_rounded_once(void)
 static void test_kernel_push_adds_to_the_rows_of_the_block_only(void)
 {
     for_every_size(check_push);
+}
+
+static void test_kernel_push_of_equal_weights_agrees_with_its_definition(void)
+{
+    for_every_size(check_push_of_equal_weights);
 }
 
 static void test_kernel_narrow_saturates_and_finds_what_is_not_finite(void)
@@ -346,6 +364,7 @@ int main(void)
     RUN_TEST(test_kernel_visit_of_pairs_weighs_every_row_and_sums_what_counts);
     RUN_TEST(test_kernel_vectors_of_pairs_are_rounded_once);
     RUN_TEST(test_kernel_push_adds_to_the_rows_of_the_block_only);
+    RUN_TEST(test_kernel_push_of_equal_weights_agrees_with_its_definition);
     RUN_TEST(test_kernel_narrow_saturates_and_finds_what_is_not_finite);
     RUN_TEST(test_kernel_widen_changes_nothing);
     RUN_TEST(test_kernel_accumulate_adds_and_saturates);

@@ -142,6 +142,7 @@ static void for_every_size(void (*check)(bench *))
                 if ((variants[f].cpu & ~np_cpu_mask()) != 0 || (ns[i] == 63 && ds[j] > 257))
                     continue;
                 create_bench(&k, &variants[f], ns[i], ds[j], way);
+                k.block.ahead = (i + j / LAM_WAYS) % 2 ? 16384 : 0;
                 poison_stack();
                 check(&k);
                 guarded_check();

@@ -120,7 +120,8 @@ static void check_visit_without_sums(bench *k)
     expect_visited(&t, u->E, u->V, NULL);
 }
 
-/* Whether 1/v is known makes no difference to the bits, nor does the room. */
+/* Whether 1/v is known makes no difference to the bits, nor does the room, nor whether rows are
+ * asked for ahead. */
 static void check_visit_of_known_rows(bench *k)
 {
     const np_term *u = &k->terms[0];
@@ -128,6 +129,7 @@ static void check_visit_of_known_rows(bench *k)
     tour t[2];
     for (int known = 0; known < 2; known++) {
         k->block.lam = known ? k->lam : NULL;
+        k->block.ahead = known ? 0 : k->block.ahead;
         begin_tour(&t[known], k, known, 1);
         if (known) {
             memcpy(t[1].visit.L, t[0].L0, (size_t)d * sizeof(double));
