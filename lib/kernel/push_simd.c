@@ -7,8 +7,8 @@
  *   p = sum a_t dh_t + b_t e_t,   q = sum a_t (dL_t + dh_t e_t) + b_t (e_t^2 + V_t) / 2
  *   B = sum b_t
  * so a coefficient a or b costs two multiplications a number, and the vectors it is multiplied
- * with are combined in double before they are rounded. Where all rows have the same p and q these
- * stay in registers. Rows are taken one by one, in the order of memory: what p and q of several rows
+ * with are combined in double before they are rounded. Without such coefficients, as without
+ * sweeps, all rows have the same p and q, which stay in registers. Rows are taken one by one, in the order of memory: what p and q of several rows
  * at a time gains in reading is lost again in waiting for the rows.
  */
 #include <string.h>
@@ -192,8 +192,8 @@ static void stage_b(part *u, const np_term *term, const real *C, int64_t j0, int
     pad(u, n);
 }
 
-/* From the last term on, which is the one whose a may be 1: then it makes no difference to the bits
- * whether it is given as NULL or as ones. */
+/* From the last term on, which is the one whose a may be 1: then it makes no difference to the bits,
+ * but for the sign of a 0, whether it is given as NULL or as ones. */
 static void stage_tile(push_tile *t, int64_t n_terms, const np_term *terms)
 {
     t->n_parts = 0;

@@ -20,6 +20,17 @@ static int tame(int64_t n, const double *x, double top_x, const double *y, doubl
     return wild == 0;
 }
 
+static int within(int64_t n, double ratio, const double *E_0, const double *E, const double *V)
+{
+    int64_t apart = 0;
+#pragma omp simd reduction(+ : apart)
+    for (int64_t j = 0; j < n; j++) {
+        const double e = E[j] - E_0[j];
+        apart += e * e <= ratio * V[j] ? 0 : 1;
+    }
+    return apart == 0;
+}
+
 /*
  * exp(x) = 2^k exp(r), |r| <= log(2) / 2. k is x / log(2) rounded by the addition of 1.5 2^52,
  * which leaves it in the last bits; k log(2) is taken off in two parts, the first of which is
@@ -86,7 +97,7 @@ static void add(int64_t n, const double *x, double *y)
         y[j] += x[j];
 }
 
-static void divide_by(int64_t n, const double *x, double *y)
+static void negative_over(int64_t n, const double *x, double *y)
 {
 #pragma omp simd
     for (int64_t j = 0; j < n; j++)
@@ -286,8 +297,9 @@ static double residual(int64_t d, const double *E, const double *V, const double
 
 const np_dims NP_DIMS_TABLE = {
     .tame = tame,
+    .within = within,
     .add = add,
-    .divide_by = divide_by,
+    .negative_over = negative_over,
     .exponential = exponential,
     .recentre = recentre,
     .add_moments = add_moments,

@@ -22,11 +22,14 @@ typedef struct np_dims {
     /* |x_j| <= top_x and |y_j| <= top_y for all j; false for NaN. */
     int (*tame)(int64_t n, const double *x, double top_x, const double *y, double top_y);
 
+    /* Whether (E - E_0)^2 <= ratio V for all of them; false for NaN. */
+    int (*within)(int64_t n, double ratio, const double *E_0, const double *E, const double *V);
+
     /* y += x */
     void (*add)(int64_t n, const double *x, double *y);
 
     /* y = -y / x */
-    void (*divide_by)(int64_t n, const double *x, double *y);
+    void (*negative_over)(int64_t n, const double *x, double *y);
 
     /* x = exp(x) for |x| <= 708.3, to 2 units in the last place; exp(0) is 1. */
     void (*exponential)(int64_t n, double *x);

@@ -198,10 +198,21 @@ static void push_piece(const void *self, const np_rows *rows, np_piece *piece, n
     }
 }
 
+/*
+ * The vectors' push takes all terms about one centre, E of the first: what it multiplies a b with
+ * is made of (m - C)^2, (m - C) (C - E) and (C - E)^2, where (m - E)^2 + V is meant. As long as
+ * (C - E)^2 <= 2^10 V none of the three is more than (1 + 2^5)^2 < 2^11 times as large as the
+ * result, and so are their roundings at most. Sets whose mean goes further are left to the
+ * reference.
+ */
+static const double apart = 0x1p10;
+
 void NP_REAL(np_factors_push)(const np_rows *rows, const np_push *push)
 {
+    const np_back *back = push->back;
     pusher p = {push, 1};
     for (int64_t t = 0; t < push->n; t++)
-        p.tame &= push->back[t].tame;
+        p.tame &= back[t].tame &&
+                  (t == 0 || rows->dims->within(rows->d, apart, back[0].E, back[t].E, back[t].V));
     NP_REAL(np_rows_run)(rows, push_piece, &p, 0);
 }

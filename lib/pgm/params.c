@@ -80,11 +80,12 @@ static void chain_field(const np_dims *dims, np_transform transform, int64_t n, 
                         double *g)
 {
     if (transform == NP_LOGVAR)
-        dims->divide_by(n, value, g);
+        dims->negative_over(n, value, g);
     else if (transform == NP_LOGITS)
         chain_logits(n, value, g);
-    for (int64_t i = 0; transform == NP_LOG && i < n; i++)
-        g[i] *= value[i];
+    else if (transform == NP_LOG)
+        for (int64_t i = 0; i < n; i++)
+            g[i] *= value[i];
 }
 
 void NP_REAL(np_pgm_chain)(const npagg_ctx *ctx, const np_pgm *pgm, double *grad, real *dparams)

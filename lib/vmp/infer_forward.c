@@ -43,7 +43,7 @@ static npagg_status check_sets(const np_run *run)
 
 enum { HAND_OUT_ALONE = 8192 }; /* so many numbers are copied before others would have come */
 
-/* By the worker who has them in its cache. */
+/* By the worker who has it in its cache, but for large sets. */
 static void hand_out_set(np_set *set)
 {
     const np_run *run = set->run;

@@ -62,9 +62,9 @@ typedef struct NP_REAL(np_run) {
     int64_t grad_stride;
     double *adjoint; /* [B,2,D]: implicit only, the adjoint of E and V */
 
-    /* what follows from the sets */
+    /* what follows from the sets, once they are settled; workers, if there are any, stay */
     int32_t settled;
-    int32_t workers;    /* 0: not settled yet */
+    int32_t workers;
     int64_t few, small; /* the most rows of a set that is kept; that is one worker's */
     np_most_rows most;
     int64_t groups;

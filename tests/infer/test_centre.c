@@ -177,6 +177,46 @@ static void test_infer_weights_beyond_float_are_the_largest_float(void)
     npagg_prior_destroy(plain);
 }
 
+/* Rows that agree with each other and not with the prior, which wins: each sweep's mean is orders
+ * further away from them than the one before, and all sweeps have a share in the gradients. */
+static void check_defeat(double m)
+{
+    enum { SWEEPS_TO_LOSE = 3, P = 2 * D + 1 };
+    npagg_prior *plain = NULL;
+    float params[P];
+    double wide_params[P];
+    ASSERT_OK(ctx, npagg_prior_create_gaussian(ctx, D, &plain));
+    ASSERT_OK(ctx, npagg_prior_set_robust(plain, 1));
+    ASSERT_OK(ctx, npagg_vmp_set_max_iters(vmp, SWEEPS_TO_LOSE));
+    draw_rows(0, 1e-4);
+    for (int64_t i = 0; i < N * D; i++) {
+        f.m[i] += (float)m;
+        g.m[i] = (double)f.m[i];
+    }
+    ASSERT_OK(ctx, npagg_prior_init_params_f32(ctx, plain, 1, params));
+    widen(P, params, wide_params);
+    ASSERT_OK(ctx, npagg_infer_forward_f64(ctx, plain, vmp, wide_params, 1, offsets, g.m, g.v, NULL,
+                                           g.q, NULL, cache));
+    ASSERT_OK(ctx, npagg_infer_backward_f64(ctx, plain, vmp, wide_params, 1, offsets, g.m, g.v,
+                                            NULL, g.dq, NULL, NULL, g.dm, g.dv, NULL, cache));
+    ASSERT_OK(ctx, npagg_infer_forward_f32(ctx, plain, vmp, params, 1, offsets, f.m, f.v, NULL, f.q,
+                                           NULL, cache));
+    ASSERT_OK(ctx, npagg_infer_backward_f32(ctx, plain, vmp, params, 1, offsets, f.m, f.v, NULL,
+                                            f.dq, NULL, NULL, f.dm, f.dv, NULL, cache));
+    widen(N * D, f.dm, got.dm);
+    widen(N * D, f.dv, got.dv);
+    TEST_ASSERT_TRUE_MESSAGE(fabs(g.q[0] - g.m[0]) > 1, "the mean stays with the rows");
+    ASSERT_ALL_CLOSE(N * D, g.dm, got.dm, 1e-5, 0);
+    ASSERT_ALL_CLOSE(N * D, g.dv, got.dv, 1e-5, 0);
+    npagg_prior_destroy(plain);
+}
+
+static void test_infer_gradients_are_right_where_the_mean_leaves_the_rows(void)
+{
+    check_defeat(1e4);
+    check_defeat(1e5);
+}
+
 int main(void)
 {
     UNITY_BEGIN();
@@ -184,5 +224,6 @@ int main(void)
     RUN_TEST(test_infer_finds_rows_that_are_very_far_from_the_first_mean);
     RUN_TEST(test_infer_bound_is_right_where_c0_is_large);
     RUN_TEST(test_infer_weights_beyond_float_are_the_largest_float);
+    RUN_TEST(test_infer_gradients_are_right_where_the_mean_leaves_the_rows);
     return UNITY_END();
 }

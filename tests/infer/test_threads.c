@@ -106,8 +106,8 @@ static void test_infer_without_weights_or_logz_gives_the_same_bits_on_threads(vo
     }
 }
 
-/* Sets share their gradient of the parameters, which is added up in tiles; q is
- * copied set by set. */
+/* Sets share their gradient of the parameters, which is added up in tiles; q is handed out set by
+ * set. */
 static void test_infer_of_many_small_sets_gives_the_same_bits_on_threads(void)
 {
     enum { SETS = 100, D = 64, K = 5 };

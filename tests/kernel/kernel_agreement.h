@@ -6,6 +6,7 @@
 #define KERNEL_AGREEMENT_H
 
 #include "kernel_expect.h"
+#include "kernel_far.h"
 #include "kernel_numbers.h"
 #include "kernel_visit.h"
 
@@ -271,6 +272,11 @@ static void test_kernel_visit_weighs_every_row_and_sums_what_counts(void)
     for_every_size(check_visit);
 }
 
+static void test_kernels_have_the_same_bits_where_rows_are_asked_for_ahead(void)
+{
+    for_every_size(check_far);
+}
+
 static void test_kernel_visit_has_the_same_bits_where_rows_are_known(void)
 {
     for_every_size(check_visit_of_known_rows);
@@ -359,6 +365,7 @@ int main(void)
     RUN_TEST(test_kernel_quad_is_the_sum_over_dimensions);
     RUN_TEST(test_kernel_dot_is_the_sum_over_dimensions);
     RUN_TEST(test_kernel_visit_weighs_every_row_and_sums_what_counts);
+    RUN_TEST(test_kernels_have_the_same_bits_where_rows_are_asked_for_ahead);
     RUN_TEST(test_kernel_visit_has_the_same_bits_where_rows_are_known);
     RUN_TEST(test_kernel_visit_needs_no_place_for_sums);
     RUN_TEST(test_kernel_visit_of_pairs_weighs_every_row_and_sums_what_counts);
