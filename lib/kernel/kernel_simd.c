@@ -64,7 +64,7 @@ INLINE void first_columns(const np_block *k, int C, int kind, int64_t j0, int64_
             const vec x = c[i] * take_lam(&s, kind, q * W, lanes);
             see(&now, m, v);
             sum_L[q] += x;
-            sum_h[q] += x * (m - load_n(centre + j + q * W, lanes));
+            sum_h[q] = mad(x, m - load_n(centre + j + q * W, lanes), sum_h[q]);
         }
     }
     *seen = now;
@@ -130,7 +130,7 @@ INLINE void sums_columns(const np_block *k, int C, int kind, int64_t j0, int64_t
             const int64_t lanes = q + 1 < C ? W : n;
             const vec x = c[i] * take_lam(&s, kind, q * W, lanes);
             sum_L[q] += x;
-            sum_h[q] += x * ((load_n(s.m + q * W, lanes) - high[q]) - low[q]);
+            sum_h[q] = mad(x, (load_n(s.m + q * W, lanes) - high[q]) - low[q], sum_h[q]);
         }
     }
     for (int q = 0; q < C; q++) {
@@ -185,7 +185,7 @@ INLINE void row_lanes(const strip *s, int R, int kind, int square, int64_t j, in
     const vec b = square ? splat(0) : load(u->b + j);
     for (int r = 0; r < R; r++) {
         const vec x = (load_n(s[r].m + j, n) - high) - low, lam = take_lam(&s[r], kind, j, n);
-        sum[r] += lam * (a + (square ? x : b) * x);
+        sum[r] = mad(lam, mad(square ? x : b, x, a), sum[r]);
     }
 }
 

@@ -66,14 +66,14 @@ INLINE void push_lanes(const pushed *row, int kind, int flat, int64_t j, int64_t
 {
     const vec x = load_n(row->s.m + j, n) - centre, lam = take_lam(&row->s, kind, j, n);
     if (row->dm) {
-        const vec gm = flat ? p : p + row->total * x;
+        const vec gm = flat ? p : mad(splat(row->total), x, p);
         ask(row->dm + j, kind, row->s.ahead);
-        store_n(row->dm + j, n, load_n(row->dm + j, n) + lam * gm);
+        store_n(row->dm + j, n, mad(lam, gm, load_n(row->dm + j, n)));
     }
     if (row->dv) {
-        const vec gl = q + x * (flat ? p : p + row->half * x);
+        const vec gl = mad(x, flat ? p : mad(splat(row->half), x, p), q);
         ask(row->dv + j, kind, row->s.ahead);
-        store_n(row->dv + j, n, load_n(row->dv + j, n) - lam * (lam * gl + row->c));
+        store_n(row->dv + j, n, mad(-lam, mad(lam, gl, splat(row->c)), load_n(row->dv + j, n)));
     }
 }
 
@@ -106,8 +106,8 @@ INLINE void push_columns(const push_tile *t, const pushed *row, int C, int kind,
         const part *u = &t->u[k];
         const vec c = splat(u->c[i]);
         for (int z = 0; z < C; z++) {
-            p[z] += c * load(u->p + j + z * W);
-            q[z] += c * load(u->q + j + z * W);
+            p[z] = mad(c, load(u->p + j + z * W), p[z]);
+            q[z] = mad(c, load(u->q + j + z * W), q[z]);
         }
     }
     for (int z = 0; z < C; z++)

@@ -32,12 +32,14 @@ typedef lane bits __attribute__((vector_size(NP_LANE_BYTES)));
 #define MASK_LOAD(p, n) (vec) _mm512_maskz_loadu_ps(first_lanes(n), (p))
 #define MASK_LOAD_OR(p, n, x) (vec) _mm512_mask_loadu_ps((x), first_lanes(n), (p))
 #define MASK_STORE(p, n, x) _mm512_mask_storeu_ps((p), first_lanes(n), (x))
+#define VEC_FMA(a, b, c) (vec) _mm512_fmadd_ps((a), (b), (c))
 #define BITS_MIN(a, b) (bits) _mm512_min_epi32((__m512i)(a), (__m512i)(b))
 #define BITS_MAX(a, b) (bits) _mm512_max_epi32((__m512i)(a), (__m512i)(b))
 #else
 #define MASK_LOAD(p, n) (vec) _mm512_maskz_loadu_pd(first_lanes(n), (p))
 #define MASK_LOAD_OR(p, n, x) (vec) _mm512_mask_loadu_pd((x), first_lanes(n), (p))
 #define MASK_STORE(p, n, x) _mm512_mask_storeu_pd((p), first_lanes(n), (x))
+#define VEC_FMA(a, b, c) (vec) _mm512_fmadd_pd((a), (b), (c))
 #define BITS_MIN(a, b) (bits) _mm512_min_epi64((__m512i)(a), (__m512i)(b))
 #define BITS_MAX(a, b) (bits) _mm512_max_epi64((__m512i)(a), (__m512i)(b))
 #endif
@@ -53,6 +55,7 @@ INLINE __mmask16 first_lanes(int64_t n)
 #define MASK_LOAD_OR(p, n, x)                                                                      \
     (vec) _mm256_blendv_ps((x), MASK_LOAD(p, n), _mm256_castsi256_ps(first_lanes(n)))
 #define MASK_STORE(p, n, x) _mm256_maskstore_ps((p), first_lanes(n), (x))
+#define VEC_FMA(a, b, c) (vec) _mm256_fmadd_ps((a), (b), (c))
 #define BITS_MIN(a, b) (bits) _mm256_min_epi32((__m256i)(a), (__m256i)(b))
 #define BITS_MAX(a, b) (bits) _mm256_max_epi32((__m256i)(a), (__m256i)(b))
 #else
@@ -60,6 +63,7 @@ INLINE __mmask16 first_lanes(int64_t n)
 #define MASK_LOAD_OR(p, n, x)                                                                      \
     (vec) _mm256_blendv_pd((x), MASK_LOAD(p, n), _mm256_castsi256_pd(first_lanes(n)))
 #define MASK_STORE(p, n, x) _mm256_maskstore_pd((p), first_lanes(n), (x))
+#define VEC_FMA(a, b, c) (vec) _mm256_fmadd_pd((a), (b), (c))
 #define BITS_MIN(a, b) (((a) & ((a) < (b))) | ((b) & ((a) >= (b))))
 #define BITS_MAX(a, b) (((a) & ((a) > (b))) | ((b) & ((a) <= (b))))
 #endif
@@ -86,6 +90,13 @@ INLINE __m256i first_lanes(int64_t n)
 INLINE vec splat(real x)
 {
     return x - (vec){0};
+}
+
+/* a b + c, rounded once. Written out where kernels must have the same bits whatever is known of
+ * their rows: which products a compiler joins to a sum depends on what stands between the two. */
+INLINE vec mad(vec a, vec b, vec c)
+{
+    return VEC_FMA(a, b, c);
 }
 
 INLINE vec load(const real *p)

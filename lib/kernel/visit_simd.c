@@ -52,8 +52,8 @@ INLINE void add_columns(const pile *p, const np_pairs *rows, const real *c, int 
     for (int64_t i = 0; i < rows->n; i++) {
         const real *lam = rows->lam + i * p->d + j, *g = rows->g + i * p->d + j;
         for (int q = 0; q < C; q++) {
-            sum_L[q] += c[i] * load_n(lam + q * W, q + 1 < C ? W : n);
-            sum_h[q] += c[i] * load_n(g + q * W, q + 1 < C ? W : n);
+            sum_L[q] = mad(splat(c[i]), load_n(lam + q * W, q + 1 < C ? W : n), sum_L[q]);
+            sum_h[q] = mad(splat(c[i]), load_n(g + q * W, q + 1 < C ? W : n), sum_h[q]);
         }
     }
     for (int q = 0; q < C; q++) {
@@ -106,8 +106,8 @@ INLINE void pair_lanes(const real *lam, const real *g, int64_t d, int R, int64_t
 {
     const vec va = load_n(a + j, n), vb = load_n(b + j, n);
     for (int r = 0; r < R; r++) {
-        p[r] += va * load_n(lam + r * d + j, n);
-        q[r] += vb * load_n(g + r * d + j, n);
+        p[r] = mad(va, load_n(lam + r * d + j, n), p[r]);
+        q[r] = mad(vb, load_n(g + r * d + j, n), q[r]);
     }
 }
 
@@ -208,7 +208,7 @@ INLINE void visit_lanes(const visited *k, int R, int kind, int square, int64_t j
             store_n(k->lam[r] + j, n, lam);
         }
         store_n(k->g[r] + j, n, lam * x);
-        sum[r] += lam * (a + (square ? x : b) * x);
+        sum[r] = mad(lam, mad(square ? x : b, x, a), sum[r]);
     }
 }
 
