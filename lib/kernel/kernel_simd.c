@@ -12,9 +12,9 @@
 #include "kernel/simd.h"
 
 /*
- * What a first look has seen, as the bits of the numbers. Those of positive numbers compare like the
- * numbers themselves; what is negative, NaN with a sign included, is below all of them, and what is
- * infinite or NaN above.
+ * What a first look has seen, as the bits of the numbers. Those of positive numbers compare like
+ * the numbers themselves; what is negative, NaN with a sign included, is below all of them, and
+ * what is infinite or NaN above.
  */
 typedef struct extremes {
     bits v_min, v_max, m_max;

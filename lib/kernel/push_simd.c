@@ -1,15 +1,16 @@
 /*
  * The last pass of backward: gradients of rows, by vectors along the dimensions.
  *
- * All terms are taken about the E of the first, rounded to real. With that as C, x = m - C and e_t =
- * C - E_t the sums over terms of push (kernel.h) are
+ * All terms are taken about the E of the first, rounded to real. With that as C, x = m - C and
+ * e_t = C - E_t the sums over terms of push (kernel.h) are
  *   gm = p + B x,   gl = q + x (p + B x / 2)
  *   p = sum a_t dh_t + b_t e_t,   q = sum a_t (dL_t + dh_t e_t) + b_t (e_t^2 + V_t) / 2
  *   B = sum b_t
  * so a coefficient a or b costs two multiplications a number, and the vectors it is multiplied
  * with are combined in double before they are rounded. Without such coefficients, as without
- * sweeps, all rows have the same p and q, which stay in registers. Rows are taken one by one, in the order of memory: what p and q of several rows
- * at a time gains in reading is lost again in waiting for the rows.
+ * sweeps, all rows have the same p and q, which stay in registers. Rows are taken one by one, in
+ * the order of memory: what p and q of several rows at a time gains in reading is lost again in
+ * waiting for the rows.
  */
 #include <string.h>
 
@@ -192,8 +193,8 @@ static void stage_b(part *u, const np_term *term, const real *C, int64_t j0, int
     pad(u, n);
 }
 
-/* From the last term on, which is the one whose a may be 1: then it makes no difference to the bits,
- * but for the sign of a 0, whether it is given as NULL or as ones. */
+/* From the last term on, which is the one whose a may be 1: then it makes no difference to the
+ * bits, but for the sign of a 0, whether it is given as NULL or as ones. */
 static void stage_tile(push_tile *t, int64_t n_terms, const np_term *terms)
 {
     t->n_parts = 0;

@@ -36,14 +36,15 @@ static inline void stage(real *dst, const double *src, int64_t n)
 }
 
 /* What rows are compared with is high + low, so that m - E is as good as m is also where the two
- * are close. src NULL: 0. */
+ * are close. */
 static inline void stage_centre(real *high, real *low, const double *src, int64_t n)
 {
-    for (int64_t j = 0; src && j < n; j++) {
+    int64_t j = 0;
+    for (; j < n; j++) {
         high[j] = (real)src[j];
         low[j] = (real)(src[j] - (double)high[j]);
     }
-    for (int64_t j = src ? n : 0; j < n || j % W != 0; j++)
+    for (; j % W != 0; j++)
         high[j] = low[j] = 0;
 }
 

@@ -265,8 +265,8 @@ static np_work take_work(np_arena *arena, const np_run *run, int64_t rows, np_pu
     return work;
 }
 
-/* Nothing is fetched ahead if a worker's rows are few enough to stay in the caches that are its own,
- * or nearly so: from about this share on, as measured, asking costs more than it saves. */
+/* Nothing is fetched ahead if a worker's rows are few enough to stay in the caches that are its
+ * own, or nearly so: up to about this share, as measured, asking costs more than it saves. */
 static int64_t fetch_ahead(const np_run *run)
 {
     const double share = (double)count_rows(run) * (double)run->pgm.d / run->workers;
