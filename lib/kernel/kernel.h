@@ -47,17 +47,23 @@ typedef struct NP_REAL(np_pairs) {
 #define np_pairs NP_REAL(np_pairs)
 
 /*
- * A sweep over rows: of a few of them the sums s over dimensions, then what each row counts, then
- * the sums over rows, while the rows are in the nearest cache.
+ * A sweep over rows: of each the sum s over dimensions, then what it counts, c, then the sums over
+ * rows, while the rows are in the nearest cache. Without w c is a weight, (R2), (R4),
+ *   s becomes q_0 + s,   c = omega top / (base + s / 2)
+ * and with it what (A9) has for one, and slopes is added to:
+ *   c = -y w  with  y = omega s w / top,   slopes += sum_i y_i (1 - w_i)
  */
-#define NP_VISIT_ROWS 16 /* so many rows at a time, at most */
+#define NP_VISIT_ROWS 12 /* room for so many rows will do */
 typedef struct NP_REAL(np_visit) {
-    /* c [n] of rows i .. i+n-1, given their s [n]; 0: these rows count nothing. */
-    int (*weigh)(void *self, int64_t i, int64_t n, const double *s, real *c);
-    void *self;
+    double top, base;
+    const real *omega, *w; /* [n]; omega NULL: 1 */
+    const double *q_0;     /* [n]; NULL: 0 */
+    double *s;             /* [n]: out */
+    real *c;               /* [n]: out */
+    double *slopes;
     double *L, *h; /* [d]: added to; NULL: not wanted */
     /* Room for rows on the way, [rows,d]: for NP_VISIT_ROWS, or for all of them, who are then found
-     * there afterwards. Row i is in i mod rows. */
+     * there afterwards, in order. */
     int64_t rows;
     real *lam, *g;
     real *stage; /* [6,d]: room for vectors */
@@ -91,13 +97,14 @@ typedef struct NP_REAL(np_kernels) {
                 double *s);
 
     /* quad (b NULL, a = V) or dot (a = dL, b = dh) as a sweep; then L += sum_i c_i lam_i, h +=
-     * sum_i c_i lam_i (m_i - E). If lam is known there need be no room for it. */
-    void (*visit)(const np_block *block, const double *E, const double *a, const double *b,
-                  const np_visit *visit);
+     * sum_i c_i lam_i (m_i - E). If lam is known there need be no room for it. 0: some c is more
+     * than float can sum with, L and h are as before. */
+    int (*visit)(const np_block *block, const double *E, const double *a, const double *b,
+                 const np_visit *visit);
 
     /* The same with s = sum_d lam a + g b; then L += sum_i c_i lam_i, h += sum_i c_i g_i. No room
      * for rows is needed. */
-    void (*visit_pairs)(const np_pairs *pairs, const real *a, const real *b, const np_visit *visit);
+    int (*visit_pairs)(const np_pairs *pairs, const real *a, const real *b, const np_visit *visit);
 
     /* a = e^2 + V - V_0, b = -2 e: s of visit_pairs is what quad at E, V is more than quad at the
      * centre, V_0. All [d], in double until they are rounded. */

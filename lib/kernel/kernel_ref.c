@@ -92,9 +92,41 @@ static void dot(const np_block *k, const double *E, const double *dL, const doub
     }
 }
 
-static void add_pair(int64_t d, const real *lam, const real *g, real c, const np_visit *visit)
+static void weights(int64_t n, double top, double base, const double *q, real *w)
 {
-    for (int64_t j = 0; j < d; j++) {
+    for (int64_t i = 0; i < n; i++)
+        w[i] = np_saturate(top / (base + 0.5 * q[i]));
+}
+
+static double slopes(int64_t n, double top, const real *omega, const real *w, const double *s,
+                     real *dd)
+{
+    const double by = 1 / top;
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const double x = (double)w[i], y = (double)omega[i] * s[i] * (by * x);
+        dd[i] = np_saturate(-y * x);
+        sum += y * (1 - x);
+    }
+    return sum;
+}
+
+/* Row i, given the sum over its dimensions: what it counts, and its share of the sums over rows. */
+static void count_row(int64_t d, int64_t i, double s, const real *lam, const real *g,
+                      const np_visit *visit)
+{
+    const real omega = visit->omega ? visit->omega[i] : 1;
+    real c;
+    if (visit->w) {
+        *visit->slopes += slopes(1, visit->top, &omega, &visit->w[i], &s, &c);
+    } else {
+        s += visit->q_0 ? visit->q_0[i] : 0;
+        weights(1, visit->top, visit->base, &s, &c);
+        c = np_saturate((double)omega * (double)c);
+    }
+    visit->s[i] = s;
+    visit->c[i] = c;
+    for (int64_t j = 0; visit->L && j < d; j++) {
         visit->L[j] += (double)c * (double)lam[j];
         visit->h[j] += (double)c * (double)g[j];
     }
@@ -106,7 +138,7 @@ static void visit_row(const np_block *k, int64_t i, const double *E, const doubl
 {
     const int64_t at = i % visit->rows * k->d;
     const real *m = row_m(k, i);
-    real *g = visit->g + at, c;
+    real *g = visit->g + at;
     double s = 0;
     for (int64_t j = 0; j < k->d; j++) {
         const double x = (double)m[j] - E[j], lam = lam_of(k, i, j);
@@ -115,28 +147,27 @@ static void visit_row(const np_block *k, int64_t i, const double *E, const doubl
         g[j] = (real)(lam * x);
         s += lam * (a[j] + (b ? b[j] : x) * x);
     }
-    if (visit->weigh(visit->self, i, 1, &s, &c) && visit->L)
-        add_pair(k->d, k->lam ? k->lam + i * k->d : visit->lam + at, g, c, visit);
+    count_row(k->d, i, s, k->lam ? k->lam + i * k->d : visit->lam + at, g, visit);
 }
 
-static void visit(const np_block *k, const double *E, const double *a, const double *b,
-                  const np_visit *visit)
+static int visit(const np_block *k, const double *E, const double *a, const double *b,
+                 const np_visit *visit)
 {
     for (int64_t i = 0; i < k->n; i++)
         visit_row(k, i, E, a, b, visit);
+    return 1;
 }
 
-static void visit_pairs(const np_pairs *k, const real *a, const real *b, const np_visit *visit)
+static int visit_pairs(const np_pairs *k, const real *a, const real *b, const np_visit *visit)
 {
     for (int64_t i = 0; i < k->n; i++) {
         const real *lam = k->lam + i * k->d, *g = k->g + i * k->d;
         double s = 0;
-        real c;
         for (int64_t j = 0; j < k->d; j++)
             s += (double)lam[j] * (double)a[j] + (double)g[j] * (double)b[j];
-        if (visit->weigh(visit->self, i, 1, &s, &c) && visit->L)
-            add_pair(k->d, lam, g, c, visit);
+        count_row(k->d, i, s, lam, g, visit);
     }
+    return 1;
 }
 
 static void pair_quad(int64_t d, const double *E, const double *V, const double *centre,
@@ -208,25 +239,6 @@ static void accumulate(int64_t n, const double *x, real *y)
 {
     for (int64_t j = 0; j < n; j++)
         y[j] = np_saturate((double)y[j] + x[j]);
-}
-
-static void weights(int64_t n, double top, double base, const double *q, real *w)
-{
-    for (int64_t i = 0; i < n; i++)
-        w[i] = np_saturate(top / (base + 0.5 * q[i]));
-}
-
-static double slopes(int64_t n, double top, const real *omega, const real *w, const double *s,
-                     real *dd)
-{
-    const double by = 1 / top;
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++) {
-        const double x = (double)w[i], y = (double)omega[i] * s[i] * (by * x);
-        dd[i] = np_saturate(-y * x);
-        sum += y * (1 - x);
-    }
-    return sum;
 }
 
 const np_kernels NP_REAL(np_kernels_ref) = {

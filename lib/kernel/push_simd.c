@@ -8,9 +8,8 @@
  *   B = sum b_t
  * so a coefficient a or b costs two multiplications a number, and the vectors it is multiplied
  * with are combined in double before they are rounded. Without such coefficients, as without
- * sweeps, all rows have the same p and q, which stay in registers. Rows are taken one by one, in
- * the order of memory: what p and q of several rows at a time gains in reading is lost again in
- * waiting for the rows.
+ * sweeps, all rows have the same p and q, which stay in registers. With them rows go two by two, so
+ * that a vector is read once for both; those that may come from memory one by one, in its order.
  */
 #include <string.h>
 
@@ -21,6 +20,7 @@ enum {
     PUSH_TILE = 128,
     PUSH_PARTS = 2 * NP_PUSH_TERMS, /* an a and a b for each term */
     FLAT_COLUMNS = 8,
+    PUSH_ROWS = 2,
     PUSH_COLUMNS = NP_LANE_BYTES == 64 ? 4 : 2
 };
 
@@ -94,45 +94,55 @@ INLINE void push_flat(const push_tile *t, int C, int kind, int64_t j, int64_t n)
     }
 }
 
-/* C vectors of dimensions from j on, of which the last has n lanes. */
-INLINE void push_columns(const push_tile *t, const pushed *row, int C, int kind, int64_t i,
+/* C vectors of dimensions from j on, of which the last has n lanes, of R rows from row i on. */
+INLINE void push_columns(const push_tile *t, const pushed *row, int R, int C, int kind, int64_t i,
                          int64_t j, int64_t n)
 {
-    vec p[PUSH_COLUMNS], q[PUSH_COLUMNS];
-    for (int z = 0; z < C; z++) {
-        p[z] = load(t->rest.p + j + z * W);
-        q[z] = load(t->rest.q + j + z * W);
-    }
+    vec p[PUSH_ROWS][PUSH_COLUMNS], q[PUSH_ROWS][PUSH_COLUMNS];
+    for (int r = 0; r < R; r++)
+        for (int z = 0; z < C; z++) {
+            p[r][z] = load(t->rest.p + j + z * W);
+            q[r][z] = load(t->rest.q + j + z * W);
+        }
     for (int64_t k = 0; k < t->n_parts; k++) {
         const part *u = &t->u[k];
-        const vec c = splat(u->c[i]);
         for (int z = 0; z < C; z++) {
-            p[z] = mad(c, load(u->p + j + z * W), p[z]);
-            q[z] = mad(c, load(u->q + j + z * W), q[z]);
+            vec up = load(u->p + j + z * W), uq = load(u->q + j + z * W);
+            pin(&up); /* read once for all rows */
+            pin(&uq);
+            for (int r = 0; r < R; r++) {
+                p[r][z] = mad(splat(u->c[i + r]), up, p[r][z]);
+                q[r][z] = mad(splat(u->c[i + r]), uq, q[r][z]);
+            }
         }
     }
-    for (int z = 0; z < C; z++)
-        push_lanes(row, kind, 0, j + z * W, z + 1 < C ? W : n, load(t->centre + j + z * W), p[z],
-                   q[z]);
+    for (int r = 0; r < R; r++)
+        for (int z = 0; z < C; z++)
+            push_lanes(&row[r], kind, 0, j + z * W, z + 1 < C ? W : n, load(t->centre + j + z * W),
+                       p[r][z], q[r][z]);
 }
 
-INLINE void push_row(const push_tile *t, int kind, int64_t i)
+INLINE void push_rows(const push_tile *t, int R, int kind, int64_t i)
 {
-    const pushed row = take_pushed(t, kind, i);
+    pushed row[PUSH_ROWS];
     int64_t j = 0;
+    for (int r = 0; r < R; r++)
+        row[r] = take_pushed(t, kind, i + r);
     for (; j + PUSH_COLUMNS * W <= t->n; j += PUSH_COLUMNS * W)
-        push_columns(t, &row, PUSH_COLUMNS, kind, i, j, W);
+        push_columns(t, row, R, PUSH_COLUMNS, kind, i, j, W);
     for (; j + W <= t->n; j += W)
-        push_columns(t, &row, 1, kind, i, j, W);
+        push_columns(t, row, R, 1, kind, i, j, W);
     if (j < t->n)
-        push_columns(t, &row, 1, kind, i, j, t->n - j);
+        push_columns(t, row, R, 1, kind, i, j, t->n - j);
 }
 
 INLINE void push_all(const push_tile *t, int kind)
 {
-    int64_t j = 0;
-    for (int64_t i = 0; t->n_parts > 0 && i < t->k->n; i++)
-        push_row(t, kind, i);
+    int64_t i = 0, j = 0;
+    for (; t->n_parts > 0 && !(kind & FAR) && i + PUSH_ROWS <= t->k->n; i += PUSH_ROWS)
+        push_rows(t, PUSH_ROWS, kind, i);
+    for (; t->n_parts > 0 && i < t->k->n; i++)
+        push_rows(t, 1, kind, i);
     if (t->n_parts > 0)
         return;
     for (; j + FLAT_COLUMNS * W <= t->n; j += FLAT_COLUMNS * W)

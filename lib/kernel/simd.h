@@ -14,10 +14,10 @@
 void NP_SIMD_NAME(np_push)(const np_block *k, int64_t n_terms, const np_term *terms, const real *c,
                            real *dm, real *dv);
 
-void NP_SIMD_NAME(np_visit)(const np_block *k, const double *E, const double *a, const double *b,
-                            const np_visit *visit);
-void NP_SIMD_NAME(np_visit_pairs)(const np_pairs *k, const real *a, const real *b,
-                                  const np_visit *visit);
+int NP_SIMD_NAME(np_visit)(const np_block *k, const double *E, const double *a, const double *b,
+                           const np_visit *visit);
+int NP_SIMD_NAME(np_visit_pairs)(const np_pairs *k, const real *a, const real *b,
+                                 const np_visit *visit);
 void NP_SIMD_NAME(np_pair_quad)(int64_t d, const double *E, const double *V, const double *centre,
                                 const double *V_0, real *a, real *b);
 void NP_SIMD_NAME(np_pair_dot)(int64_t d, const double *E, const double *dL, const double *dh,

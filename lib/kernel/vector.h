@@ -99,6 +99,13 @@ INLINE vec mad(vec a, vec b, vec c)
     return VEC_FMA(a, b, c);
 }
 
+/* Keeps x where it is in the order of what is computed: compilers move a chain of sums to where its
+ * end is read, and then it has to wait for itself. */
+INLINE void pin(vec *x)
+{
+    __asm__("" : "+v"(*x));
+}
+
 INLINE vec load(const real *p)
 {
     return *(const loose_vec *)p;

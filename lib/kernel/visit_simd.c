@@ -1,14 +1,19 @@
 /*
  * Sweeps over rows, by vectors along the dimensions.
  *
- * A few rows at a time stay in the first-level cache while they are passed over twice: once for
- * the sums over dimensions, of four rows at a time, or one by one if they may come from memory;
- * then for the sums over rows, which stay in registers meanwhile.
+ * Rows go by in groups of four. While the sums over dimensions of one group are taken, the group
+ * before it, which is in the first-level cache and whose weights are known by now, is counted: its
+ * shares of the sums over rows. So a core has the rows that come, from the second-level cache or
+ * from further away, and arithmetic that need not wait for them. Rows that may come from memory are
+ * taken one by one, in its order. The last group is the last four rows; those of them that an
+ * earlier group had count nothing there.
  */
 #include <string.h>
 
 #include "base/size.h"
 #include "kernel/simd.h"
+#include "kernel/tame.h"
+#include "kernel/weigh.h"
 
 void NP_SIMD_NAME(np_pair_quad)(int64_t d, const double *E, const double *V, const double *centre,
                                 const double *V_0, real *a, real *b)
@@ -31,149 +36,304 @@ void NP_SIMD_NAME(np_pair_dot)(int64_t d, const double *E, const double *dL, con
     }
 }
 
-/* The sums over rows of a visit, [d], in real. */
-typedef struct pile {
-    int64_t d;
-    real *L, *h;
-} pile;
+enum {
+    PAIRS = 4,  /* beside KNOWN, FRESH, FAR: rows that are lam and g already */
+    SQUARE = 8, /* b is x */
+    WHOLE = 16, /* d is such that the sums over rows stay in registers throughout */
+    HEAP_COLUMNS = NP_LANE_BYTES == 64 ? 8 : 2,
+    PAIR_TILE = 16 * W /* 32 numbers per lane, as a TILE has at most */
+};
 
-/* Vectors of dimensions whose sums stay in registers. */
-enum { PILE_COLUMNS = NP_LANE_BYTES == 64 ? 8 : 4 };
+/* What is the same for all groups. */
+typedef struct pass {
+    const np_visit *visit;
+    int64_t n, d;
+    const np_block *k;              /* rows, unless they are lam and g already: */
+    const real *lam, *g;            /* [n,d] */
+    const real *high, *low, *a, *b; /* [d]: what they are compared and multiplied with */
+    real *L, *h;                    /* [d]: sums over rows; NULL: not wanted */
+} pass;
 
-/* C vectors of dimensions from j on, of which the last has n lanes. */
-INLINE void add_columns(const pile *p, const np_pairs *rows, const real *c, int C, int64_t j,
-                        int64_t n)
+/* ROWS rows: where they come from; where lam and g are, or are left; what they count. */
+typedef struct group {
+    const real *m[ROWS], *v[ROWS];
+    const real *lam, *g;
+    real *to_lam, *to_g;
+    real c[ROWS];
+} group;
+
+/* Sums over rows of some vectors of dimensions. */
+typedef struct heap {
+    vec L[HEAP_COLUMNS], h[HEAP_COLUMNS];
+} heap;
+
+/* n lanes of R rows of the group, from row r0 on: sum += what they give. */
+INLINE void come_pairs(const pass *p, const group *x, int r0, int R, int64_t j, int64_t n,
+                       vec sum[ROWS])
 {
-    vec sum_L[PILE_COLUMNS], sum_h[PILE_COLUMNS];
-    for (int q = 0; q < C; q++) {
-        sum_L[q] = load_n(p->L + j + q * W, q + 1 < C ? W : n);
-        sum_h[q] = load_n(p->h + j + q * W, q + 1 < C ? W : n);
-    }
-    for (int64_t i = 0; i < rows->n; i++) {
-        const real *lam = rows->lam + i * p->d + j, *g = rows->g + i * p->d + j;
-        for (int q = 0; q < C; q++) {
-            sum_L[q] = mad(splat(c[i]), load_n(lam + q * W, q + 1 < C ? W : n), sum_L[q]);
-            sum_h[q] = mad(splat(c[i]), load_n(g + q * W, q + 1 < C ? W : n), sum_h[q]);
+    const vec a = load_n(p->a + j, n), b = load_n(p->b + j, n);
+    for (int r = r0; r < r0 + R; r++)
+        sum[r] = mad(a, load_n(x->lam + r * p->d + j, n), sum[r]);
+    for (int r = r0; r < r0 + R; r++)
+        sum[r] = mad(b, load_n(x->g + r * p->d + j, n), sum[r]);
+}
+
+INLINE void come_rows(const pass *p, const group *x, int kind, int r0, int R, int64_t j, int64_t n,
+                      vec sum[ROWS])
+{
+    const vec high = load_n(p->high + j, n), low = load_n(p->low + j, n), a = load_n(p->a + j, n);
+    const vec b = kind & SQUARE ? splat(0) : load_n(p->b + j, n);
+    for (int r = r0; r < r0 + R; r++) {
+        const vec y = (load_n(x->m[r] + j, n) - high) - low;
+        const vec lam =
+            kind & FRESH ? splat(1) / load_or_one(x->v[r] + j, n) : load_n(x->v[r] + j, n);
+        if (kind & FRESH) {
+            ask(x->m[r] + j, kind, p->k->ahead);
+            ask(x->v[r] + j, kind, p->k->ahead);
+            store_n(x->to_lam + r * p->d + j, n, lam);
         }
+        store_n(x->to_g + r * p->d + j, n, lam * y);
+        sum[r] = mad(lam, mad(kind & SQUARE ? y : b, y, a), sum[r]);
     }
+}
+
+INLINE void count_rows(const pass *p, const group *o, int R, const vec c[ROWS], int64_t j,
+                       int64_t n, vec *L, vec *h)
+{
+    for (int r = 0; r < R; r++) {
+        *L = mad(c[r], load_n(o->lam + r * p->d + j, n), *L);
+        *h = mad(c[r], load_n(o->g + r * p->d + j, n), *h);
+    }
+}
+
+/*
+ * C vectors of dimensions from j on, of which the last has n lanes: of R rows of group x from r0
+ * on the sums over dimensions, of the first R_o rows of group o the shares. Either may be NULL.
+ */
+INLINE void pass_columns(const pass *p, int kind, const group *x, int r0, int R, const group *o,
+                         int R_o, const vec c[ROWS], int C, int64_t j, int64_t n, vec sum[ROWS],
+                         heap *whole)
+{
+    heap room, *to = kind & WHOLE ? whole : &room;
+    for (int q = 0; o && !(kind & WHOLE) && q < C; q++) {
+        to->L[q] = load_n(p->L + j + q * W, q + 1 < C ? W : n);
+        to->h[q] = load_n(p->h + j + q * W, q + 1 < C ? W : n);
+    }
+#pragma GCC unroll 8
     for (int q = 0; q < C; q++) {
-        store_n(p->L + j + q * W, q + 1 < C ? W : n, sum_L[q]);
-        store_n(p->h + j + q * W, q + 1 < C ? W : n, sum_h[q]);
+        const int64_t at = j + q * W, lanes = q + 1 < C ? W : n;
+        if (x && kind & PAIRS)
+            come_pairs(p, x, r0, R, at, lanes, sum);
+        else if (x)
+            come_rows(p, x, kind, r0, R, at, lanes, sum);
+        for (int r = r0; x && r < r0 + R; r++)
+            pin(&sum[r]);
+        if (o)
+            count_rows(p, o, R_o, c, at, lanes, &to->L[q], &to->h[q]);
+    }
+    for (int q = 0; o && !(kind & WHOLE) && q < C; q++) {
+        store_n(p->L + j + q * W, q + 1 < C ? W : n, to->L[q]);
+        store_n(p->h + j + q * W, q + 1 < C ? W : n, to->h[q]);
     }
 }
 
-static void add_rows(const pile *p, const np_pairs *rows, const real *c)
+/* Dimensions j0 .. end-1, likewise. */
+INLINE void pass_tile(const pass *p, int kind, const group *x, int r0, int R, const group *o,
+                      int R_o, int64_t j0, int64_t end, vec sum[ROWS], heap *whole)
 {
-    int64_t j = 0;
-    for (; j + PILE_COLUMNS * W <= p->d; j += PILE_COLUMNS * W)
-        add_columns(p, rows, c, PILE_COLUMNS, j, W);
-    for (; j + 2 * W <= p->d; j += 2 * W)
-        add_columns(p, rows, c, 2, j, W);
-    for (; j + W <= p->d; j += W)
-        add_columns(p, rows, c, 1, j, W);
-    if (j < p->d)
-        add_columns(p, rows, c, 1, j, p->d - j);
+    int64_t j = j0;
+    vec c[ROWS];
+    for (int r = 0; o && r < R_o; r++)
+        c[r] = splat(o->c[r]);
+    for (; j + HEAP_COLUMNS * W <= end; j += HEAP_COLUMNS * W)
+        pass_columns(p, kind, x, r0, R, o, R_o, c, HEAP_COLUMNS, j, W, sum, whole);
+    if (kind & WHOLE)
+        return;
+    for (; j + W <= end; j += W)
+        pass_columns(p, kind, x, r0, R, o, R_o, c, 1, j, W, sum, whole);
+    if (j < end)
+        pass_columns(p, kind, x, r0, R, o, R_o, c, 1, j, end - j, sum, whole);
 }
 
-static pile begin_pile(int64_t d, const np_visit *visit)
+/* All dimensions, likewise; s [R] += the sums over them. */
+INLINE void pass_rows(const pass *p, int kind, const group *x, int r0, int R, const group *o,
+                      int R_o, double *s, heap *whole)
 {
-    const pile p = {d, visit->stage + 4 * d, visit->stage + 5 * d};
-    memset(p.L, 0, 2 * (size_t)d * sizeof(real));
+    const int64_t d = kind & WHOLE ? HEAP_COLUMNS * W : p->d;
+    const int64_t tile = kind & PAIRS ? PAIR_TILE : TILE;
+    for (int64_t j0 = 0; j0 < d; j0 += tile) {
+        vec sum[ROWS] = {{0}};
+        pass_tile(p, kind, x, r0, R, o, R_o, j0, np_min(d, j0 + tile), sum, whole);
+        if (x && R == ROWS)
+            add_sums_of_four(sum, s);
+        else if (x)
+            *s += sum_of_one(sum[r0]);
+    }
+}
+
+/* The sums of group x, while group o, if there is one, is counted. */
+INLINE void pass_group(const pass *p, int kind, const group *x, const group *o, double s[ROWS],
+                       heap *whole)
+{
+    if (!(kind & FAR)) {
+        pass_rows(p, kind, x, 0, ROWS, o, ROWS, s, whole);
+        return;
+    }
+    for (int r = 0; r < ROWS; r++)
+        pass_rows(p, kind, x, r, 1, NULL, 0, s + r, whole);
+    if (o)
+        pass_rows(p, kind, NULL, 0, 0, o, ROWS, NULL, whole);
+}
+
+/* Rows from row i on, R of them, which are number `slot` where only some rows are left. */
+INLINE group open_group(const pass *p, int kind, int64_t i, int R, int64_t slot)
+{
+    const np_block *k = p->k;
+    const np_visit *visit = p->visit;
+    const int64_t at = (visit->rows >= p->n ? i : slot) * p->d;
+    group x = {.to_lam = kind & FRESH ? visit->lam + at : NULL,
+               .to_g = kind & PAIRS ? NULL : visit->g + at};
+    if (kind & PAIRS) {
+        x.lam = p->lam + i * p->d;
+        x.g = p->g + i * p->d;
+        return x;
+    }
+    for (int r = 0; r < R; r++) {
+        x.m[r] = k->m + k->row[i + r] * p->d;
+        x.v[r] = kind & FRESH ? k->v + k->row[i + r] * p->d : k->lam + (i + r) * p->d;
+    }
+    x.lam = kind & FRESH ? x.to_lam : k->lam + i * p->d;
+    x.g = x.to_g;
+    return x;
+}
+
+/* Fewer rows than a group has: one by one. */
+INLINE void pass_few(const pass *p, int kind, quarter *slopes)
+{
+    group x = open_group(p, kind, 0, (int)p->n, 0);
+    double s[ROWS] = {0};
+    for (int r = 0; r < p->n; r++)
+        pass_rows(p, kind, &x, r, 1, NULL, 0, s + r, NULL);
+    weigh_few(p->visit, p->n, s, slopes, x.c);
+    for (int r = 0; p->L && r < p->n; r++) {
+        const group one = {.lam = x.lam + r * p->d, .g = x.g + r * p->d, .c = {x.c[r]}};
+        pass_rows(p, kind, NULL, 0, 0, &one, 1, NULL, NULL);
+    }
+}
+
+/* The group from row i on, or the last rows; s [ROWS] gets its sums, while group o is counted. */
+INLINE group pass_next(const pass *p, int kind, int64_t i, const group *o, double *s, heap *whole)
+{
+    const group x = open_group(p, kind, np_min(i, p->n - ROWS), ROWS, i % NP_VISIT_ROWS);
+    for (int r = 0; r < ROWS; r++)
+        s[r] = 0;
+    pass_group(p, kind, &x, o, s, whole);
+    return x;
+}
+
+/* What the group from row i on counts. */
+INLINE void weigh_next(const pass *p, int64_t i, const double *s, quarter *slopes, group *x)
+{
+    const int64_t first = np_min(i, p->n - ROWS);
+    weigh_four(p->visit, first, i - first, s, slopes, x->c);
+}
+
+/* Of three groups in succession the first is counted while the second is weighed and the third
+ * comes. */
+INLINE void pass_many(const pass *p, int kind, quarter *slopes)
+{
+    heap whole;
+    double s[ROWS];
+    for (int q = 0; kind & WHOLE && q < HEAP_COLUMNS; q++)
+        whole.L[q] = whole.h[q] = splat(0);
+    group o, x = pass_next(p, kind, 0, NULL, s, &whole);
+    weigh_next(p, 0, s, slopes, &x);
+    o = x;
+    if (p->n > ROWS) {
+        x = pass_next(p, kind, ROWS, NULL, s, &whole);
+        for (int64_t i = 2 * ROWS; i < p->n; i += ROWS) {
+            weigh_next(p, i - ROWS, s, slopes, &x);
+            const group next = pass_next(p, kind, i, &o, s, &whole);
+            o = x;
+            x = next;
+        }
+        pass_rows(p, kind, NULL, 0, 0, &o, ROWS, NULL, &whole);
+        weigh_next(p, (p->n - 1) / ROWS * ROWS, s, slopes, &x);
+    }
+    pass_rows(p, kind, NULL, 0, 0, &x, ROWS, NULL, &whole);
+    for (int q = 0; kind & WHOLE && q < HEAP_COLUMNS; q++) {
+        store(p->L + q * W, whole.L[q]);
+        store(p->h + q * W, whole.h[q]);
+    }
+}
+
+/* The same without sums over rows. */
+INLINE void pass_sums(const pass *p, int kind, quarter *slopes)
+{
+    double s[ROWS];
+    for (int64_t i = 0; i < p->n; i += ROWS) {
+        group x = pass_next(p, kind, i, NULL, s, NULL);
+        weigh_next(p, i, s, slopes, &x);
+    }
+}
+
+INLINE void pass_all(const pass *p, int kind, quarter *slopes)
+{
+    if (p->n < ROWS)
+        pass_few(p, kind, slopes);
+    else if (!p->L)
+        pass_sums(p, kind, slopes);
+    else if (p->d == HEAP_COLUMNS * W)
+        pass_many(p, kind | WHOLE, slopes);
+    else
+        pass_many(p, kind, slopes);
+}
+
+/* The sums over rows, in real, begin with 0. */
+static pass begin_pass(const np_visit *visit, int64_t n, int64_t d)
+{
+    pass p = {.visit = visit, .n = n, .d = d};
+    if (visit->L) {
+        p.L = visit->stage + 4 * d;
+        p.h = visit->stage + 5 * d;
+        memset(p.L, 0, 2 * (size_t)d * sizeof(real));
+    }
     return p;
 }
 
-static void end_pile(const pile *p, const np_visit *visit)
+static int end_pass(const pass *p, quarter sum)
 {
+    const np_visit *visit = p->visit;
+    if (visit->w)
+        *visit->slopes += (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    if (!np_tame_rows(p->n, visit->c))
+        return 0;
+    if (p->L) {
 #pragma omp simd
-    for (int64_t j = 0; j < p->d; j++) {
-        visit->L[j] += (double)p->L[j];
-        visit->h[j] += (double)p->h[j];
+        for (int64_t j = 0; j < p->d; j++) {
+            visit->L[j] += (double)p->L[j];
+            visit->h[j] += (double)p->h[j];
+        }
     }
+    return 1;
 }
 
-/* Rows from row i on, once their s is known. */
-static void count_rows(const pile *p, const np_visit *visit, int64_t i, const np_pairs *rows,
-                       const double *s)
+int NP_SIMD_NAME(np_visit_pairs)(const np_pairs *k, const real *a, const real *b,
+                                 const np_visit *visit)
 {
-    real c[NP_VISIT_ROWS];
-    if (visit->weigh(visit->self, i, rows->n, s, c) && visit->L)
-        add_rows(p, rows, c);
+    pass p = begin_pass(visit, k->n, k->d);
+    quarter slopes = {0};
+    p.lam = k->lam;
+    p.g = k->g;
+    p.a = a;
+    p.b = b;
+    pass_all(&p, PAIRS, &slopes);
+    return end_pass(&p, slopes);
 }
 
-/* n lanes of R rows; lam a and g b apart, so that twice as many sums do not wait for each other. */
-INLINE void pair_lanes(const real *lam, const real *g, int64_t d, int R, int64_t j, int64_t n,
-                       const real *a, const real *b, vec p[ROWS], vec q[ROWS])
+static void stage_vectors(pass *p, const double *E, const double *a, const double *b, real *room)
 {
-    const vec va = load_n(a + j, n), vb = load_n(b + j, n);
-    for (int r = 0; r < R; r++) {
-        p[r] = mad(va, load_n(lam + r * d + j, n), p[r]);
-        q[r] = mad(vb, load_n(g + r * d + j, n), q[r]);
-    }
-}
-
-/* s [R] += dimensions j0 .. end-1 of R rows. */
-INLINE void pair_tile(const real *lam, const real *g, int64_t d, int R, int64_t j0, int64_t end,
-                      const real *a, const real *b, double *s)
-{
-    vec p[ROWS] = {{0}}, q[ROWS] = {{0}};
-    int64_t j = j0;
-    for (; j + W <= end; j += W)
-        pair_lanes(lam, g, d, R, j, W, a, b, p, q);
-    if (j < end)
-        pair_lanes(lam, g, d, R, j, end - j, a, b, p, q);
-    for (int r = 0; r < R; r++)
-        p[r] += q[r];
-    if (R == ROWS)
-        add_sums_of_four(p, s);
-    else
-        *s += sum_of_one(p[0]);
-}
-
-/* s of rows i .. i+R-1. */
-INLINE void pair_rows(const np_pairs *k, int R, int64_t i, const real *a, const real *b, double *s)
-{
-    double sum[ROWS] = {0};
-    for (int64_t j0 = 0; j0 < k->d; j0 += TILE)
-        pair_tile(k->lam + i * k->d, k->g + i * k->d, k->d, R, j0, np_min(k->d, j0 + TILE), a, b,
-                  sum);
-    memcpy(s + i, sum, (size_t)R * sizeof *s);
-}
-
-/* The last four rows may overlap with those before. */
-static void pair_sums(const np_pairs *k, const real *a, const real *b, double *s)
-{
-    if (k->n < ROWS) {
-        for (int64_t i = 0; i < k->n; i++)
-            pair_rows(k, 1, i, a, b, s);
-        return;
-    }
-    for (int64_t i = 0; i < k->n; i += ROWS)
-        pair_rows(k, ROWS, np_min(i, k->n - ROWS), a, b, s);
-}
-
-void NP_SIMD_NAME(np_visit_pairs)(const np_pairs *k, const real *a, const real *b,
-                                  const np_visit *visit)
-{
-    const pile p = begin_pile(k->d, visit);
-    double s[NP_VISIT_ROWS];
-    for (int64_t i = 0; i < k->n; i += NP_VISIT_ROWS) {
-        const np_pairs rows = {np_min(NP_VISIT_ROWS, k->n - i), k->d, k->lam + i * k->d,
-                               k->g + i * k->d};
-        pair_sums(&rows, a, b, s);
-        count_rows(&p, visit, i, &rows, s);
-    }
-    if (visit->L)
-        end_pile(&p, visit);
-}
-
-/* What a visit compares its rows with, [d] each; b NULL: the rows themselves. */
-typedef struct terms {
-    const real *high, *low, *a, *b;
-} terms;
-
-static terms stage_terms(int64_t d, const double *E, const double *a, const double *b, real *room)
-{
-    const terms t = {room, room + d, room + 2 * d, b ? room + 3 * d : NULL};
+    const int64_t d = p->d;
 #pragma omp simd
     for (int64_t j = 0; j < d; j++) {
         room[j] = (real)E[j];
@@ -182,115 +342,30 @@ static terms stage_terms(int64_t d, const double *E, const double *a, const doub
     }
     for (int64_t j = 0; b && j < d; j++)
         room[3 * d + j] = (real)b[j];
-    return t;
+    p->high = room;
+    p->low = room + d;
+    p->a = room + 2 * d;
+    p->b = room + 3 * d;
 }
 
-/* R rows of m, with 1/v, or v if that is not known, and where lam and g are to be left. */
-typedef struct visited {
-    const real *m[ROWS], *v[ROWS];
-    real *lam[ROWS], *g[ROWS];
-    int64_t ahead;
-} visited;
-
-/* n lanes of R rows. */
-INLINE void visit_lanes(const visited *k, int R, int kind, int square, int64_t j, int64_t n,
-                        const terms *t, vec sum[ROWS])
+int NP_SIMD_NAME(np_visit)(const np_block *k, const double *E, const double *a, const double *b,
+                           const np_visit *visit)
 {
-    const vec high = load_n(t->high + j, n), low = load_n(t->low + j, n), a = load_n(t->a + j, n);
-    const vec b = square ? splat(0) : load_n(t->b + j, n);
-    for (int r = 0; r < R; r++) {
-        const vec x = (load_n(k->m[r] + j, n) - high) - low;
-        const vec lam =
-            kind & FRESH ? splat(1) / load_or_one(k->v[r] + j, n) : load_n(k->v[r] + j, n);
-        if (kind & FRESH) {
-            ask(k->m[r] + j, kind, k->ahead);
-            ask(k->v[r] + j, kind, k->ahead);
-            store_n(k->lam[r] + j, n, lam);
-        }
-        store_n(k->g[r] + j, n, lam * x);
-        sum[r] = mad(lam, mad(square ? x : b, x, a), sum[r]);
-    }
-}
-
-/* Dimensions j0 .. end-1 of R rows. */
-INLINE void visit_tile(const visited *k, int R, int kind, int square, int64_t j0, int64_t end,
-                       const terms *t, double *s)
-{
-    vec sum[ROWS] = {{0}};
-    int64_t j = j0;
-    for (; j + W <= end; j += W)
-        visit_lanes(k, R, kind, square, j, W, t, sum);
-    if (j < end)
-        visit_lanes(k, R, kind, square, j, end - j, t, sum);
-    if (R == ROWS)
-        add_sums_of_four(sum, s);
-    else
-        *s += sum_of_one(sum[0]);
-}
-
-/* s of rows i .. i+R-1 of the block. */
-INLINE void visit_some(const np_block *k, const np_visit *visit, int R, int kind, int square,
-                       int64_t i, const terms *t, double *s)
-{
-    visited rows;
-    double sum[ROWS] = {0};
-    rows.ahead = k->ahead;
-    for (int r = 0; r < R; r++) {
-        const int64_t row = k->row[i + r] * k->d, at = (i + r) % visit->rows * k->d;
-        rows.m[r] = k->m + row;
-        rows.v[r] = kind & FRESH ? k->v + row : k->lam + (i + r) * k->d;
-        rows.lam[r] = visit->lam + at;
-        rows.g[r] = visit->g + at;
-    }
-    for (int64_t j0 = 0; j0 < k->d; j0 += TILE)
-        visit_tile(&rows, R, kind, square, j0, np_min(k->d, j0 + TILE), t, sum);
-    memcpy(s, sum, (size_t)R * sizeof *s);
-}
-
-/* Rows first .. first+n-1. */
-INLINE void visit_strip(const np_block *k, const np_visit *visit, int kind, int square,
-                        int64_t first, int64_t n, const terms *t, const pile *p)
-{
-    double s[NP_VISIT_ROWS];
-    const int64_t at = first % visit->rows * k->d;
-    const np_pairs rows = {n, k->d, kind & FRESH ? visit->lam + at : k->lam + first * k->d,
-                           visit->g + at};
-    const int R =
-        kind & FAR || n < ROWS ? 1 : ROWS; /* the last four may overlap with those before */
-    for (int64_t i = 0; i < n; i += R) {
-        const int64_t at_most = np_min(i, n - R);
-        if (R == 1)
-            visit_some(k, visit, 1, kind, square, first + at_most, t, s + at_most);
-        else
-            visit_some(k, visit, ROWS, kind, square, first + at_most, t, s + at_most);
-    }
-    count_rows(p, visit, first, &rows, s);
-}
-
-INLINE void visit_all(const np_block *k, const np_visit *visit, int kind, int square,
-                      const terms *t, const pile *p)
-{
-    for (int64_t i = 0; i < k->n; i += NP_VISIT_ROWS)
-        visit_strip(k, visit, kind, square, i, np_min(NP_VISIT_ROWS, k->n - i), t, p);
-}
-
-void NP_SIMD_NAME(np_visit)(const np_block *k, const double *E, const double *a, const double *b,
-                            const np_visit *visit)
-{
-    const terms t = stage_terms(k->d, E, a, b, visit->stage);
-    const pile p = begin_pile(k->d, visit);
+    pass p = begin_pass(visit, k->n, k->d);
+    quarter slopes = {0};
+    p.k = k;
+    stage_vectors(&p, E, a, b, visit->stage);
     if (k->lam && b)
-        visit_all(k, visit, KNOWN, 0, &t, &p);
+        pass_all(&p, KNOWN, &slopes);
     else if (k->lam)
-        visit_all(k, visit, KNOWN, 1, &t, &p);
+        pass_all(&p, KNOWN | SQUARE, &slopes);
     else if (k->ahead && b)
-        visit_all(k, visit, FRESH | FAR, 0, &t, &p);
+        pass_all(&p, FRESH | FAR, &slopes);
     else if (k->ahead)
-        visit_all(k, visit, FRESH | FAR, 1, &t, &p);
+        pass_all(&p, FRESH | FAR | SQUARE, &slopes);
     else if (b)
-        visit_all(k, visit, FRESH, 0, &t, &p);
+        pass_all(&p, FRESH, &slopes);
     else
-        visit_all(k, visit, FRESH, 1, &t, &p);
-    if (visit->L)
-        end_pile(&p, visit);
+        pass_all(&p, FRESH | SQUARE, &slopes);
+    return end_pass(&p, slopes);
 }

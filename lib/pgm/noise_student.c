@@ -41,39 +41,23 @@ static void move_kept(int64_t d, const double *E, const double *V, np_kept *kept
     kept->moved = 1;
 }
 
-/* A pass of forward, and one of its pieces. */
+/* A pass of forward. */
 typedef struct weigher {
     const np_pgm *pgm;
     const np_sweep *sweep;
-    const np_rows *rows;
     int moved;            /* rows are about a centre already */
     const double *centre; /* [D]: that of the sums */
-    const np_piece *piece;
-    np_partial *out;
 } weigher;
 
-/* What n rows of the piece from row i on add to `extra`. */
-static void add_extra(const weigher *self, int64_t i, int64_t n, const double *q)
+/* What the rows of the piece add to `extra`. */
+static void add_extra(const weigher *self, const np_piece *piece, const double *q, np_partial *out)
 {
     const double c0 = c_zero(self->pgm), ct = c_tilde(self->pgm);
-    for (int64_t r = 0; r < n; r++) {
-        const double omega = (double)self->piece->omega[i + r], u = q[r] / (2 * c0);
-        self->out->extra[0] += omega * log1p(u);
-        self->out->extra[1] += omega * (ct / (c0 + 0.5 * q[r])) * u;
+    for (int64_t i = 0; i < piece->block.n; i++) {
+        const double omega = (double)piece->omega[i], u = q[i] / (2 * c0);
+        out->extra[0] += omega * log1p(u);
+        out->extra[1] += omega * (ct / (c0 + 0.5 * q[i])) * u;
     }
-}
-
-/* (R2), (R4) for n rows of the piece from row i on; c gets omega w. */
-static void weigh(const weigher *self, int64_t i, int64_t n, const double *q, real *c)
-{
-    const double c0 = c_zero(self->pgm), ct = c_tilde(self->pgm);
-    self->rows->fast->weights(n, ct, c0, q, c);
-    if (self->sweep->w)
-        NP_REAL(np_piece_put)(self->piece, i, n, c, self->sweep->w);
-    if (self->sweep->bound)
-        add_extra(self, i, n, q);
-    for (int64_t r = 0; self->piece->weighted && r < n; r++)
-        c[r] = np_saturate((double)self->piece->omega[i + r] * (double)c[r]);
 }
 
 /* Whether some row is too far from its centre, where (R1) was q_0. The bound has log d_i times
@@ -81,78 +65,69 @@ static void weigh(const weigher *self, int64_t i, int64_t n, const double *q, re
 static int is_stale(const np_pgm *pgm, int64_t n, const double *q_0, const double *q)
 {
     const double c0 = fmin(c_zero(pgm), 0.5 * (double)pgm->d);
-    int64_t stale = 0;
-    for (int64_t r = 0; r < n; r++)
-        stale += c0 + 0.5 * q_0[r] <= grow * (c0 + 0.5 * q[r]) ? 0 : 1;
-    return stale != 0;
+    return !pgm->dims->comparable(n, grow, c0, q_0, q);
 }
 
-/* Rows that float cannot sum are summed here. */
-static int can_sum(const np_rows *rows, const np_piece *piece, int64_t i, int64_t n, const real *c,
-                   const double *centre, np_partial *out)
+/* Where the weights of the rows are wanted: c, unless rows have weights of their own, too. */
+static void put_weights(const weigher *self, const np_rows *rows, const np_piece *piece,
+                        const double *q, const real *c)
 {
-    if (np_tame_rows(n, c))
-        return 1;
-    const np_block part = NP_REAL(np_piece_part)(piece, i, n);
-    rows->ref->sums(&part, c, centre, out->L, out->h);
-    return 0;
+    const int64_t n = piece->block.n;
+    real w[NP_BLOCK_ROWS];
+    if (!self->sweep->w)
+        return;
+    if (piece->weighted)
+        rows->fast->weights(n, c_tilde(self->pgm), c_zero(self->pgm), q, w);
+    NP_REAL(np_piece_put)(piece, 0, n, piece->weighted ? w : c, self->sweep->w);
 }
 
-static int weigh_some(void *arg, int64_t i, int64_t n, const double *q, real *c)
-{
-    const weigher *self = arg;
-    weigh(self, i, n, q, c);
-    if (self->piece->q)
-        memcpy(self->piece->q + i, q, (size_t)n * sizeof *q);
-    return self->sweep->next_L &&
-           can_sum(self->rows, self->piece, i, n, c, self->centre, self->out);
-}
-
-/* s is what (R1) is more than at the centre. */
-static int weigh_moved(void *arg, int64_t i, int64_t n, const double *s, real *c)
-{
-    const weigher *self = arg;
-    const double *q_0 = self->piece->q + i;
-    double q[NP_VISIT_ROWS] = {0};
-    for (int64_t r = 0; r < n; r++)
-        q[r] = q_0[r] + s[r];
-    self->out->stale |= is_stale(self->pgm, n, q_0, q);
-    weigh(self, i, n, q, c);
-    return self->sweep->next_L &&
-           can_sum(self->rows, self->piece, i, n, c, self->centre, self->out);
-}
-
-/* The row is in cache: q_i, then w_i, then its share of the next sums. */
+/* The row is in cache: q_i, then w_i, then its share of the next sums. What float cannot sum is
+ * summed by the reference. */
 static void weigh_piece(const void *arg, const np_rows *rows, np_piece *piece, np_partial *out)
 {
-    weigher self = *(const weigher *)arg;
-    const np_post *post = self.sweep->post;
-    np_visit visit = NP_REAL(np_piece_visit)(piece, self.sweep->next_L ? out : NULL);
-    self.piece = piece;
-    self.out = out;
-    visit.weigh = self.moved ? weigh_moved : weigh_some;
-    visit.self = &self;
-    if (self.moved) {
-        const np_pairs pairs = {piece->block.n, rows->d, piece->block.lam, piece->g};
-        rows->fast->visit_pairs(&pairs, rows->kept->a, rows->kept->b, &visit);
+    const weigher *self = arg;
+    const np_post *post = self->sweep->post;
+    const int64_t n = piece->block.n;
+    double q[NP_BLOCK_ROWS];
+    real c[NP_BLOCK_ROWS];
+    np_visit visit = NP_REAL(np_piece_visit)(piece, self->sweep->next_L ? out : NULL);
+    int summed;
+    visit.top = c_tilde(self->pgm);
+    visit.base = c_zero(self->pgm);
+    visit.s = self->moved || !piece->q ? q : piece->q;
+    visit.c = c;
+    if (self->moved) {
+        const np_pairs pairs = {n, rows->d, piece->block.lam, piece->g};
+        visit.q_0 = piece->q;
+        summed = rows->fast->visit_pairs(&pairs, rows->kept->a, rows->kept->b, &visit);
+        out->stale |= is_stale(self->pgm, n, piece->q, q);
     } else {
-        rows->fast->visit(&piece->block, post->E, post->V, NULL, &visit);
+        summed = rows->fast->visit(&piece->block, post->E, post->V, NULL, &visit);
     }
+    put_weights(self, rows, piece, visit.s, c);
+    if (self->sweep->bound)
+        add_extra(self, piece, visit.s, out);
+    if (self->sweep->next_L && !summed)
+        rows->ref->sums(&piece->block, c, self->centre, out->L, out->h);
 }
 
 /* The same where float will not do. */
 static void weigh_wild(const void *arg, const np_rows *rows, np_piece *piece, np_partial *out)
 {
-    weigher self = *(const weigher *)arg;
-    const np_post *post = self.sweep->post;
+    const weigher *self = arg;
+    const np_post *post = self->sweep->post;
+    const int64_t n = piece->block.n;
     double q[NP_BLOCK_ROWS];
     real c[NP_BLOCK_ROWS];
-    self.piece = piece;
-    self.out = out;
     rows->ref->quad(&piece->block, post->E, post->V, q);
     NP_REAL(np_piece_filled)(piece);
-    weigh(&self, 0, piece->block.n, q, c);
-    if (self.sweep->next_L)
+    rows->ref->weights(n, c_tilde(self->pgm), c_zero(self->pgm), q, c);
+    for (int64_t i = 0; piece->weighted && i < n; i++)
+        c[i] = np_saturate((double)piece->omega[i] * (double)c[i]);
+    put_weights(self, rows, piece, q, c);
+    if (self->sweep->bound)
+        add_extra(self, piece, q, out);
+    if (self->sweep->next_L)
         rows->ref->sums(&piece->block, c, post->E, out->L, out->h);
 }
 
@@ -180,7 +155,7 @@ static const np_partial *weigh_rows(weigher *self, const np_rows *rows)
 static void forward(const np_pgm *pgm, const np_rows *rows, const np_sweep *sweep)
 {
     const np_post *post = sweep->post;
-    weigher self = {.pgm = pgm, .sweep = sweep, .rows = rows, .centre = post->E};
+    weigher self = {.pgm = pgm, .sweep = sweep, .centre = post->E};
     if (sweep->w && rows->weight)
         memset(sweep->w, 0, (size_t)rows->n * sizeof(real));
     const np_partial *sum =
@@ -251,71 +226,69 @@ static void slope(const np_pgm *pgm, const np_rows *rows, const np_piece *piece,
                        s, dd);
 }
 
-/* A pass of backward, and one of its pieces. */
+/* A pass of backward. */
 typedef struct puller {
     const np_pgm *pgm;
     const np_pull *pull;
-    const np_rows *rows;
     int moved;            /* rows are about a centre already */
     const double *centre; /* [D] */
     const double *dL;     /* [D]: centred there */
-    const np_piece *piece;
-    np_partial *out;
 } puller;
 
-/* (A8), (A9) for n rows of the piece from row i on; c gets dd. extra[0] sums the gradient of c0. */
-static void pull_rows(const puller *self, int64_t i, int64_t n, const double *s, real *c)
+/* dd of the piece's rows, and their weights' share of dweight, where these are wanted. */
+static void put_slopes(const np_pull *p, const np_piece *piece, const real *w, const double *s,
+                       const real *dd)
 {
-    const np_pull *p = self->pull;
-    real room[NP_BLOCK_ROWS];
-    const real *weights = NP_REAL(np_piece_take)(self->piece, i, n, p->w, room);
-    self->out->extra[0] +=
-        self->rows->fast->slopes(n, c_tilde(self->pgm), self->piece->omega + i, weights, s, c);
     if (p->dd)
-        NP_REAL(np_piece_put)(self->piece, i, n, c, p->dd);
-    for (int64_t r = 0; p->dweight && r < n; r++) {
-        real *dweight = &p->dweight[self->piece->row[i + r]];
-        *dweight = np_saturate((double)*dweight + (double)weights[r] * s[r]);
+        NP_REAL(np_piece_put)(piece, 0, piece->block.n, dd, p->dd);
+    for (int64_t i = 0; p->dweight && i < piece->block.n; i++) {
+        real *dweight = &p->dweight[piece->row[i]];
+        *dweight = np_saturate((double)*dweight + (double)w[i] * s[i]);
     }
 }
 
-static int pull_some(void *arg, int64_t i, int64_t n, const double *s, real *c)
-{
-    const puller *self = arg;
-    pull_rows(self, i, n, s, c);
-    return self->pull->dpost && can_sum(self->rows, self->piece, i, n, c, self->centre, self->out);
-}
-
+/* (A8), (A9), then the row's share of (A10). extra[0] sums the gradient of c0. */
 static void pull_piece(const void *arg, const np_rows *rows, np_piece *piece, np_partial *out)
 {
-    puller self = *(const puller *)arg;
-    np_visit visit = NP_REAL(np_piece_visit)(piece, self.pull->dpost ? out : NULL);
-    self.piece = piece;
-    self.out = out;
-    visit.weigh = pull_some;
-    visit.self = &self;
-    if (self.moved) {
-        const np_pairs pairs = {piece->block.n, rows->d, piece->block.lam, piece->g};
-        rows->fast->visit_pairs(&pairs, rows->kept->a, rows->kept->b, &visit);
+    const puller *self = arg;
+    const np_pull *p = self->pull;
+    const int64_t n = piece->block.n;
+    double s[NP_BLOCK_ROWS];
+    real dd[NP_BLOCK_ROWS], room[NP_BLOCK_ROWS];
+    np_visit visit = NP_REAL(np_piece_visit)(piece, p->dpost ? out : NULL);
+    int summed;
+    visit.top = c_tilde(self->pgm);
+    visit.w = NP_REAL(np_piece_take)(piece, 0, n, p->w, room);
+    visit.s = s;
+    visit.c = dd;
+    visit.slopes = &out->extra[0];
+    if (self->moved) {
+        const np_pairs pairs = {n, rows->d, piece->block.lam, piece->g};
+        summed = rows->fast->visit_pairs(&pairs, rows->kept->a, rows->kept->b, &visit);
     } else {
-        rows->fast->visit(&piece->block, self.centre, self.dL, self.pull->back->dh, &visit);
+        summed = rows->fast->visit(&piece->block, self->centre, self->dL, p->back->dh, &visit);
     }
+    put_slopes(p, piece, visit.w, s, dd);
+    if (p->dpost && !summed)
+        rows->ref->sums(&piece->block, dd, self->centre, out->L, out->h);
 }
 
 /* The same where float will not do. */
 static void pull_wild(const void *arg, const np_rows *rows, np_piece *piece, np_partial *out)
 {
-    puller self = *(const puller *)arg;
-    const np_back *back = self.pull->back;
+    const puller *self = arg;
+    const np_pull *p = self->pull;
+    const np_back *back = p->back;
+    const int64_t n = piece->block.n;
     double s[NP_BLOCK_ROWS];
-    real c[NP_BLOCK_ROWS];
-    self.piece = piece;
-    self.out = out;
+    real dd[NP_BLOCK_ROWS], room[NP_BLOCK_ROWS];
+    const real *w = NP_REAL(np_piece_take)(piece, 0, n, p->w, room);
     rows->ref->dot(&piece->block, back->E, back->dL, back->dh, s);
     NP_REAL(np_piece_filled)(piece);
-    pull_rows(&self, 0, piece->block.n, s, c);
-    if (self.pull->dpost)
-        rows->ref->sums(&piece->block, c, self.pull->before->E, out->L, out->h);
+    out->extra[0] += rows->ref->slopes(n, c_tilde(self->pgm), piece->omega, w, s, dd);
+    put_slopes(p, piece, w, s, dd);
+    if (p->dpost)
+        rows->ref->sums(&piece->block, dd, p->before->E, out->L, out->h);
 }
 
 /* Whether the centre of the rows that are kept serves for rows of these weights. */
@@ -357,7 +330,7 @@ static void pull(const np_pgm *pgm, const np_rows *rows, const np_pull *p)
             NP_REAL(np_factors_dweight)(rows, p->back, p->dweight);
         return;
     }
-    puller self = {.pgm = pgm, .pull = p, .rows = rows, .centre = p->before->E};
+    puller self = {.pgm = pgm, .pull = p, .centre = p->before->E};
     const np_partial *sum =
         p->back->tame ? pull_all(&self, rows) : NP_REAL(np_rows_run)(rows, pull_wild, &self, 0);
     if (p->grad)

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/parallel.h"
 #include "base/size.h"
@@ -67,6 +68,7 @@ np_visit NP_REAL(np_piece_visit)(const np_piece *piece, np_partial *out)
 {
     const int kept = piece->g != NULL;
     return (np_visit){
+        .omega = piece->weighted ? piece->omega : NULL,
         .L = out ? out->L : NULL,
         .h = out ? out->h : NULL,
         .rows = kept ? piece->block.n : NP_VISIT_ROWS,
@@ -88,18 +90,12 @@ const real *NP_REAL(np_piece_take)(const np_piece *piece, int64_t i, int64_t n, 
 
 void NP_REAL(np_piece_put)(const np_piece *piece, int64_t i, int64_t n, const real *x, real *array)
 {
+    if (!piece->weighted) {
+        memcpy(array + piece->row[i], x, (size_t)n * sizeof *x);
+        return;
+    }
     for (int64_t r = 0; r < n; r++)
         array[piece->row[i + r]] = x[r];
-}
-
-np_block NP_REAL(np_piece_part)(const np_piece *piece, int64_t i, int64_t n)
-{
-    np_block part = piece->block;
-    part.n = n;
-    part.row += i;
-    part.lam = part.lam ? part.lam + i * part.d : NULL;
-    part.store = NULL;
-    return part;
 }
 
 /* Rows from *i on, before end, that have a weight, at most `most`. */

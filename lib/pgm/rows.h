@@ -86,9 +86,6 @@ const real *NP_REAL(np_piece_take)(const np_piece *piece, int64_t i, int64_t n, 
                                    real *buffer);
 void NP_REAL(np_piece_put)(const np_piece *piece, int64_t i, int64_t n, const real *x, real *array);
 
-/* n rows of the piece from row i on. */
-np_block NP_REAL(np_piece_part)(const np_piece *piece, int64_t i, int64_t n);
-
 /* What a pass does with a piece. self is the pass's own data; sums go to out. */
 typedef void (*NP_REAL(np_pass_fn))(const void *self, const np_rows *rows, np_piece *piece,
                                     np_partial *out);

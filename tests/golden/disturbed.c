@@ -131,16 +131,23 @@ static void add_rows(const np_pairs *k, const double *c, const np_visit *visit)
     }
 }
 
-/* Weighs all rows, some at a time, and sums them. */
-static void weigh_rows(const np_pairs *k, const double *s, const np_visit *visit)
+/* What all rows count, and their sums. */
+static int weigh_rows(const np_pairs *k, const double *s, const np_visit *visit)
 {
-    double c[NP_BLOCK_ROWS] = {0};
-    for (int64_t i = 0; i < k->n; i += NP_VISIT_ROWS) {
-        const int64_t n = k->n - i < NP_VISIT_ROWS ? k->n - i : NP_VISIT_ROWS;
-        if (!visit->weigh(visit->self, i, n, s + i, c + i))
-            memset(c + i, 0, (size_t)n * sizeof *c);
+    const np_kernels *exact = &np_kernels_ref_f64;
+    for (int64_t i = 0; i < k->n; i++) {
+        const double one = 1, *omega = visit->omega ? &visit->omega[i] : &one;
+        visit->s[i] = s[i] + (visit->q_0 ? visit->q_0[i] : 0);
+        if (visit->w) {
+            *visit->slopes +=
+                exact->slopes(1, visit->top, omega, &visit->w[i], &s[i], &visit->c[i]);
+            continue;
+        }
+        exact->weights(1, visit->top, visit->base, &visit->s[i], &visit->c[i]);
+        visit->c[i] *= *omega;
     }
-    add_rows(k, c, visit);
+    add_rows(k, visit->c, visit);
+    return 1;
 }
 
 static double visit_row(const np_block *k, int64_t i, const double *E, const double *a,
@@ -158,8 +165,8 @@ static double visit_row(const np_block *k, int64_t i, const double *E, const dou
 }
 
 /* What is to be found in the room of all rows is left there. */
-static void visit(const np_block *k, const double *E, const double *a, const double *b,
-                  const np_visit *visit)
+static int visit(const np_block *k, const double *E, const double *a, const double *b,
+                 const np_visit *visit)
 {
     const size_t cells = (size_t)(k->n * k->d);
     double s[NP_BLOCK_ROWS], *lam = calloc(2 * cells, sizeof *lam), *g = lam + cells;
@@ -171,11 +178,12 @@ static void visit(const np_block *k, const double *E, const double *a, const dou
         if (!k->lam)
             memcpy(visit->lam, lam, cells * sizeof *lam);
     }
-    weigh_rows(&pairs, s, visit);
+    const int summed = weigh_rows(&pairs, s, visit);
     free(lam);
+    return summed;
 }
 
-static void visit_pairs(const np_pairs *k, const double *a, const double *b, const np_visit *visit)
+static int visit_pairs(const np_pairs *k, const double *a, const double *b, const np_visit *visit)
 {
     double s[NP_BLOCK_ROWS];
     for (int64_t i = 0; i < k->n; i++) {
@@ -188,7 +196,7 @@ static void visit_pairs(const np_pairs *k, const double *a, const double *b, con
         }
         s[i] = disturb_sum(sum, size);
     }
-    weigh_rows(k, s, visit);
+    return weigh_rows(k, s, visit);
 }
 
 static void pair_quad(int64_t d, const double *E, const double *V, const double *centre,

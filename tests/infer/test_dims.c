@@ -121,6 +121,37 @@ static void test_dims_tame_sees_every_number_of_both_vectors(void)
         }
 }
 
+/* Each number in turn is one that does not pass. */
+static void check_each(const np_dims *dims, int64_t n, double odd_x, double odd_y)
+{
+    double x[MOST], y[MOST], V[MOST];
+    for (int64_t j = 0; j < n; j++) {
+        x[j] = 4;
+        y[j] = 1.5; /* 1 + 4/2 <= 2 (1 + 1.5/2), (4 - 1.5)^2 <= 2 V */
+        V[j] = 3.125;
+    }
+    TEST_ASSERT_TRUE(dims->comparable(n, 2, 1, x, y) && dims->within(n, 2, y, x, V));
+    for (int64_t j = 0; j < n; j++) {
+        x[j] = odd_x;
+        TEST_ASSERT_FALSE(dims->comparable(n, 2, 1, x, y));
+        TEST_ASSERT_FALSE(dims->within(n, 2, y, x, V));
+        x[j] = 4;
+        y[j] = odd_y;
+        TEST_ASSERT_FALSE(dims->comparable(n, 2, 1, x, y));
+        TEST_ASSERT_FALSE(dims->within(n, 2, y, x, V));
+        y[j] = 1.5;
+    }
+}
+
+static void test_dims_comparable_and_within_see_every_number(void)
+{
+    for (int t = 0; t < n_tables; t++)
+        for (int64_t n = 1; n <= MOST; n += n < 20 ? 1 : 67) {
+            check_each(tables[t], n, 5.5, 0.25);
+            check_each(tables[t], n, (double)NAN, (double)NAN);
+        }
+}
+
 int main(void)
 {
     UNITY_BEGIN();
@@ -129,5 +160,6 @@ int main(void)
     RUN_TEST(test_dims_recentre_moves_sums_to_zero);
     RUN_TEST(test_dims_add_moments_adds_about_another_centre);
     RUN_TEST(test_dims_tame_sees_every_number_of_both_vectors);
+    RUN_TEST(test_dims_comparable_and_within_see_every_number);
     return UNITY_END();
 }

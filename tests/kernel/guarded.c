@@ -6,7 +6,7 @@
 
 #include <unity.h>
 
-#define MAX_ARRAYS 128
+#define MAX_ARRAYS 256
 #define CANARIES 64 /* bytes before the array */
 #define CANARY 0xff /* floats and doubles of such bytes are NaN */
 

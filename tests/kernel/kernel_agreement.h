@@ -267,7 +267,7 @@ static void test_kernel_dot_is_the_sum_over_dimensions(void)
     for_every_size(check_dot);
 }
 
-static void test_kernel_visit_weighs_every_row_and_sums_what_counts(void)
+static void test_kernel_visit_weighs_every_row_and_sums_what_it_counts(void)
 {
     for_every_size(check_visit);
 }
@@ -287,7 +287,12 @@ static void test_kernel_visit_needs_no_place_for_sums(void)
     for_every_size(check_visit_without_sums);
 }
 
-static void test_kernel_visit_of_pairs_weighs_every_row_and_sums_what_counts(void)
+static void test_kernel_visit_sums_nothing_if_float_will_not_do(void)
+{
+    for_every_size(check_visit_beyond_float);
+}
+
+static void test_kernel_visit_of_pairs_weighs_every_row_and_sums_what_it_counts(void)
 {
     for_every_size(check_visit_pairs);
 }
@@ -364,11 +369,12 @@ int main(void)
     RUN_TEST(test_kernel_first_of_equal_rows_is_exact);
     RUN_TEST(test_kernel_quad_is_the_sum_over_dimensions);
     RUN_TEST(test_kernel_dot_is_the_sum_over_dimensions);
-    RUN_TEST(test_kernel_visit_weighs_every_row_and_sums_what_counts);
+    RUN_TEST(test_kernel_visit_weighs_every_row_and_sums_what_it_counts);
     RUN_TEST(test_kernels_have_the_same_bits_where_rows_are_asked_for_ahead);
     RUN_TEST(test_kernel_visit_has_the_same_bits_where_rows_are_known);
     RUN_TEST(test_kernel_visit_needs_no_place_for_sums);
-    RUN_TEST(test_kernel_visit_of_pairs_weighs_every_row_and_sums_what_counts);
+    RUN_TEST(test_kernel_visit_sums_nothing_if_float_will_not_do);
+    RUN_TEST(test_kernel_visit_of_pairs_weighs_every_row_and_sums_what_it_counts);
     RUN_TEST(test_kernel_vectors_of_pairs_are_rounded_once);
     RUN_TEST(test_kernel_push_adds_to_the_rows_of_the_block_only);
     RUN_TEST(test_kernel_push_of_equal_weights_agrees_with_its_definition);
