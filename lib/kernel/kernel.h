@@ -128,6 +128,11 @@ typedef struct NP_REAL(np_kernels) {
     int (*narrow)(int64_t n, const double *x, real *out);
     void (*widen)(int64_t n, const real *x, double *out);
 
+    /* Whether float can sum with these coefficients [n], see np_tame_rows; whether x <= ratio y for
+     * all of them [n], false for NaN. */
+    int (*tame)(int64_t n, const real *x);
+    int (*within)(int64_t n, real ratio, const real *x, const real *y);
+
     /* y [n] += x [n], as np_saturate has the sum. */
     void (*accumulate)(int64_t n, const double *x, real *y);
 

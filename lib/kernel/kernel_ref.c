@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "base/cpu.h"
+#include "kernel/tame.h"
 
 static const real *row_m(const np_block *k, int64_t i)
 {
@@ -235,6 +236,19 @@ static void widen_numbers(int64_t n, const real *x, double *out)
         out[j] = (double)x[j];
 }
 
+static int tame(int64_t n, const real *x)
+{
+    return np_tame_rows(n, x);
+}
+
+static int within(int64_t n, real ratio, const real *x, const real *y)
+{
+    int32_t apart = 0;
+    for (int64_t i = 0; i < n; i++)
+        apart |= x[i] <= ratio * y[i] ? 0 : 1;
+    return !apart;
+}
+
 static void accumulate(int64_t n, const double *x, real *y)
 {
     for (int64_t j = 0; j < n; j++)
@@ -253,6 +267,8 @@ const np_kernels NP_REAL(np_kernels_ref) = {
     .push = push,
     .narrow = narrow,
     .widen = widen_numbers,
+    .tame = tame,
+    .within = within,
     .accumulate = accumulate,
     .weights = weights,
     .slopes = slopes,

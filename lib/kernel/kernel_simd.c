@@ -10,6 +10,7 @@
 
 #include "base/size.h"
 #include "kernel/simd.h"
+#include "kernel/tame.h"
 
 /*
  * What a first look has seen, as the bits of the numbers. Those of positive numbers compare like
@@ -271,6 +272,20 @@ static void widen_numbers(int64_t n, const real *x, double *out)
         out[j] = (double)x[j];
 }
 
+static int tame(int64_t n, const real *x)
+{
+    return np_tame_rows(n, x);
+}
+
+static int within(int64_t n, real ratio, const real *x, const real *y)
+{
+    int32_t apart = 0;
+#pragma omp simd reduction(| : apart)
+    for (int64_t i = 0; i < n; i++)
+        apart |= x[i] <= ratio * y[i] ? 0 : 1;
+    return !apart;
+}
+
 static void accumulate(int64_t n, const double *x, real *y)
 {
 #pragma omp simd
@@ -311,6 +326,8 @@ const np_kernels NP_SIMD_NAME(np_kernels) = {
     .push = NP_SIMD_NAME(np_push),
     .narrow = narrow,
     .widen = widen_numbers,
+    .tame = tame,
+    .within = within,
     .accumulate = accumulate,
     .weights = weights,
     .slopes = slopes,

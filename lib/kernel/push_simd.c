@@ -8,8 +8,8 @@
  *   B = sum b_t
  * so a coefficient a or b costs two multiplications a number, and the vectors it is multiplied
  * with are combined in double before they are rounded. Without such coefficients, as without
- * sweeps, all rows have the same p and q, which stay in registers. With them rows go two by two, so
- * that a vector is read once for both; those that may come from memory one by one, in its order.
+ * sweeps, all rows have the same p and q, which stay in registers. With them rows go four by four,
+ * so that a vector is read once for all; those that may come from memory one by one, in its order.
  */
 #include <string.h>
 
@@ -20,8 +20,8 @@ enum {
     PUSH_TILE = 128,
     PUSH_PARTS = 2 * NP_PUSH_TERMS, /* an a and a b for each term */
     FLAT_COLUMNS = 8,
-    PUSH_ROWS = 2,
-    PUSH_COLUMNS = NP_LANE_BYTES == 64 ? 4 : 2
+    PUSH_ROWS = 4,
+    PUSH_COLUMNS = NP_LANE_BYTES == 64 ? 2 : 1
 };
 
 /* What a coefficient of the rows is multiplied with in p and q. */

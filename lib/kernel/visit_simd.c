@@ -47,6 +47,7 @@ enum {
 /* What is the same for all groups. */
 typedef struct pass {
     const np_visit *visit;
+    double by; /* 1 / top */
     int64_t n, d;
     const np_block *k;              /* rows, unless they are lam and g already: */
     const real *lam, *g;            /* [n,d] */
@@ -235,7 +236,7 @@ INLINE group pass_next(const pass *p, int kind, int64_t i, const group *o, doubl
 INLINE void weigh_next(const pass *p, int64_t i, const double *s, quarter *slopes, group *x)
 {
     const int64_t first = np_min(i, p->n - ROWS);
-    weigh_four(p->visit, first, i - first, s, slopes, x->c);
+    weigh_four(p->visit, p->by, first, i - first, s, slopes, x->c);
 }
 
 /* Of three groups in succession the first is counted while the second is weighed and the third
@@ -279,24 +280,25 @@ INLINE void pass_sums(const pass *p, int kind, quarter *slopes)
 
 INLINE void pass_all(const pass *p, int kind, quarter *slopes)
 {
+    const int whole = p->n >= ROWS && p->d == HEAP_COLUMNS * W;
+    if (p->L && !whole)
+        memset(p->L, 0, 2 * (size_t)p->d * sizeof(real)); /* h follows */
     if (p->n < ROWS)
         pass_few(p, kind, slopes);
     else if (!p->L)
         pass_sums(p, kind, slopes);
-    else if (p->d == HEAP_COLUMNS * W)
+    else if (whole)
         pass_many(p, kind | WHOLE, slopes);
     else
         pass_many(p, kind, slopes);
 }
 
-/* The sums over rows, in real, begin with 0. */
 static pass begin_pass(const np_visit *visit, int64_t n, int64_t d)
 {
-    pass p = {.visit = visit, .n = n, .d = d};
+    pass p = {.visit = visit, .by = 1 / visit->top, .n = n, .d = d};
     if (visit->L) {
         p.L = visit->stage + 4 * d;
         p.h = visit->stage + 5 * d;
-        memset(p.L, 0, 2 * (size_t)d * sizeof(real));
     }
     return p;
 }

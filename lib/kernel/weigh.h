@@ -17,9 +17,11 @@ INLINE quarter load_doubles(const double *p)
 
 INLINE quarter widen_reals(const real *p)
 {
-    four_reals x;
-    memcpy(&x, p, sizeof x);
-    return __builtin_convertvector(x, quarter);
+#if NP_REAL_BITS == 32
+    return (quarter)_mm256_cvtps_pd(_mm_loadu_ps(p));
+#else
+    return load_doubles(p);
+#endif
 }
 
 /* np_saturate of each: what is NaN is the second operand, and stays. */
@@ -41,26 +43,26 @@ INLINE four_reals weights_of(const np_visit *visit, int64_t i, quarter *s)
     return saturate(widen_reals(visit->omega + i) * __builtin_convertvector(w, quarter));
 }
 
-/* (A9); sum gets y (1 - w) of the rows that `fresh` has ones for. */
-INLINE four_reals slopes_of(const np_visit *visit, int64_t i, quarter s, four_bits fresh,
+/* (A9), by = 1 / top; sum gets y (1 - w) of the rows that `fresh` has ones for. */
+INLINE four_reals slopes_of(const np_visit *visit, double by, int64_t i, quarter s, four_bits fresh,
                             quarter *sum)
 {
     const quarter w = widen_reals(visit->w + i);
     const quarter x = visit->omega ? widen_reals(visit->omega + i) * s : s;
-    const quarter y = x * (1 / visit->top * w);
+    const quarter y = x * (by * w);
     const quarter z = (quarter)((four_bits)y & fresh);
     *sum = (quarter)_mm256_fmadd_pd(z, 1 - w, *sum);
     return saturate(-y * w);
 }
 
-/* Rows i .. i+3, given their sums over dimensions: s and c of the visit; and c [4] once more, with
- * 0 for the first `before` rows, which have been counted. */
-INLINE void weigh_four(const np_visit *visit, int64_t i, int64_t before, const double *sums,
-                       quarter *slopes, real *c)
+/* Rows i .. i+3, given their sums over dimensions and by = 1 / top: s and c of the visit; and c [4]
+ * once more, with 0 for the first `before` rows, which have been counted. */
+INLINE void weigh_four(const np_visit *visit, double by, int64_t i, int64_t before,
+                       const double *sums, quarter *slopes, real *c)
 {
     const four_bits number = {0, 1, 2, 3}, fresh = number >= before;
     quarter s = load_doubles(sums);
-    four_reals x = visit->w ? slopes_of(visit, i, s, fresh, slopes) : weights_of(visit, i, &s);
+    four_reals x = visit->w ? slopes_of(visit, by, i, s, fresh, slopes) : weights_of(visit, i, &s);
     _mm256_storeu_pd(visit->s + i, s);
     memcpy(visit->c + i, &x, sizeof x);
     x = before > 0 ? x * __builtin_convertvector(fresh & 1, four_reals) : x;
@@ -79,7 +81,7 @@ static inline void weigh_few(const np_visit *visit, int64_t n, const double *sum
     four.q_0 = visit->q_0 ? memcpy(q_0, visit->q_0, (size_t)n * sizeof *q_0) : NULL;
     four.omega = visit->omega ? memcpy(omega, visit->omega, (size_t)n * sizeof *omega) : NULL;
     four.w = visit->w ? memcpy(w, visit->w, (size_t)n * sizeof *w) : NULL;
-    weigh_four(&four, 0, 0, sums, slopes, c);
+    weigh_four(&four, 1 / visit->top, 0, 0, sums, slopes, c);
     memcpy(visit->s, s, (size_t)n * sizeof *s);
     memcpy(visit->c, to_c, (size_t)n * sizeof *to_c);
 }

@@ -88,6 +88,14 @@ static void recentre(int64_t d, const double *a, const double *b, const double *
     }
 }
 
+static void move(int64_t d, const double *dL, const double *dh, const double *E,
+                 const double *centre, double *out)
+{
+#pragma omp simd
+    for (int64_t j = 0; j < d; j++)
+        out[j] = dL[j] - dh[j] * (E[j] - centre[j]);
+}
+
 static void add_moments(int64_t d, const double *a, const double *b, const double *E,
                         const double *centre, double *dE, double *dV)
 {
@@ -208,15 +216,25 @@ static void sums_backward(const np_component *c, const double *E, const np_compo
     }
 }
 
-static void shrink(int64_t d, double alpha, const double *L, const double *h, double *mean,
-                   double *var)
+/* In pieces: the squares are alike, and so would be their rounding errors. */
+static double shrink(int64_t d, double alpha, const double *L, const double *h, double *mean,
+                     double *var)
 {
-#pragma omp simd
-    for (int64_t j = 0; j < d; j++) {
-        const double v = 1 / (alpha + L[j]);
-        var[j] = v;
-        mean[j] = h[j] * v;
+    enum { PIECE = 64 };
+    double squares = 0;
+    for (int64_t j0 = 0; j0 < d; j0 += PIECE) {
+        const int64_t end = np_min(d, j0 + PIECE);
+        double piece = 0;
+#pragma omp simd reduction(+ : piece)
+        for (int64_t j = j0; j < end; j++) {
+            const double v = 1 / (alpha + L[j]), x = h[j] * v;
+            var[j] = v;
+            mean[j] = x;
+            piece += x * x + v;
+        }
+        squares += piece;
     }
+    return squares;
 }
 
 static double shrink_backward(int64_t d, const double *mean, const double *var, const double *dmean,
@@ -240,22 +258,6 @@ static void squares_backward(int64_t d, double db, const double *E, double *dE, 
         dE[j] += db * E[j];
         dV[j] += 0.5 * db;
     }
-}
-
-/* In pieces: the terms are alike, and so would be their rounding errors. */
-static double squares(int64_t d, const double *E, const double *V)
-{
-    enum { PIECE = 64 };
-    double sum = 0;
-    for (int64_t j0 = 0; j0 < d; j0 += PIECE) {
-        const int64_t end = np_min(d, j0 + PIECE);
-        double piece = 0;
-#pragma omp simd reduction(+ : piece)
-        for (int64_t j = j0; j < end; j++)
-            piece += E[j] * E[j] + V[j];
-        sum += piece;
-    }
-    return sum;
 }
 
 static void add_shift(int64_t d, double w, const double *mean, const double *base, double *E)
@@ -312,6 +314,7 @@ const np_dims NP_DIMS_TABLE = {
     .negative_over = negative_over,
     .exponential = exponential,
     .recentre = recentre,
+    .move = move,
     .add_moments = add_moments,
     .average = average,
     .component = component,
@@ -321,7 +324,6 @@ const np_dims NP_DIMS_TABLE = {
     .shrink = shrink,
     .shrink_backward = shrink_backward,
     .squares_backward = squares_backward,
-    .squares = squares,
     .add_shift = add_shift,
     .add_spread = add_spread,
     .moments_backward = moments_backward,

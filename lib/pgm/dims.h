@@ -41,6 +41,10 @@ typedef struct np_dims {
     void (*recentre)(int64_t d, const double *a, const double *b, const double *centre, double *L,
                      double *h);
 
+    /* out = dL - dh (E - centre): a gradient that is centred on E, centred elsewhere. */
+    void (*move)(int64_t d, const double *dL, const double *dh, const double *E,
+                 const double *centre, double *out);
+
     /* dE -= b - (E - centre) a, dV += a / 2: (A10) from sums a, b about a centre. */
     void (*add_moments)(int64_t d, const double *a, const double *b, const double *E,
                         const double *centre, double *dE, double *dV);
@@ -58,18 +62,15 @@ typedef struct np_dims {
     void (*component_backward)(const np_component *c, const double *E, const np_component_grad *g);
     void (*sums_backward)(const np_component *c, const double *E, const np_component_grad *g);
 
-    /* The component with mu = 0, s = 1/alpha, forward and back, where dL, dh are set; the result is
-     * the gradient of alpha. */
-    void (*shrink)(int64_t d, double alpha, const double *L, const double *h, double *mean,
-                   double *var);
+    /* The component with mu = 0, s = 1/alpha; the result is sum_j mean^2 + var. And back, where dL,
+     * dh are set; the result is the gradient of alpha. */
+    double (*shrink)(int64_t d, double alpha, const double *L, const double *h, double *mean,
+                     double *var);
     double (*shrink_backward)(int64_t d, const double *mean, const double *var, const double *dmean,
                               const double *dvar, double *dL, double *dh);
 
-    /* dE += db E, dV += db / 2: the gradient of half of what follows. */
+    /* dE += db E, dV += db / 2: the gradient of half of sum_j E^2 + V. */
     void (*squares_backward)(int64_t d, double db, const double *E, double *dE, double *dV);
-
-    /* sum_j E^2 + V */
-    double (*squares)(int64_t d, const double *E, const double *V);
 
     /* E += w (mean - base) and V += w (var + (mean - E)^2), of (M1). */
     void (*add_shift)(int64_t d, double w, const double *mean, const double *base, double *E);

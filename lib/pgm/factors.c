@@ -45,7 +45,7 @@ static void sums_piece(const void *self, const np_rows *rows, np_piece *piece, n
     const np_kernels *k = rows->fast;
     np_partial_clear(part, rows->d);
     k->first(&piece->block, piece->omega, &range, part->L, part->h);
-    if (!(np_tame_range(&range) && np_tame_rows(piece->block.n, piece->omega))) {
+    if (!(np_tame_range(&range) && k->tame(piece->block.n, piece->omega))) {
         k = rows->ref;
         np_partial_clear(part, rows->d);
         k->first(&piece->block, piece->omega, &range, part->L, part->h);
@@ -173,10 +173,10 @@ static int take_terms(const np_push *push, const np_rows *rows, const np_kernels
         const real *a = take_a(piece, push->w[first + t], co->a[t]),
                    *b = take_b(push, rows, k, piece, first + t, co->b[t]);
         terms[t] = (np_term){back->dh, back->dL, back->E, back->V, a, b};
-        tame &= !a || np_tame_rows(piece->block.n, a);
-        tame &= !b || np_tame_rows(piece->block.n, b);
+        tame &= !a || k->tame(piece->block.n, a);
+        tame &= !b || k->tame(piece->block.n, b);
     }
-    return tame & np_tame_rows(piece->block.n, co->c);
+    return tame & k->tame(piece->block.n, co->c);
 }
 
 static void push_piece(const void *self, const np_rows *rows, np_piece *piece, np_partial *out)

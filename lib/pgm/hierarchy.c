@@ -12,22 +12,17 @@ static double a_tilde(const np_pgm *pgm)
     return pgm->value[0] + 0.5 * (double)pgm->d;
 }
 
-static double sum_squares(const np_pgm *pgm, const np_post *post)
-{
-    return pgm->dims->squares(pgm->d, post->E, post->V);
-}
-
 /* (R5) */
 static double b_tilde(const np_pgm *pgm, const np_post *post)
 {
-    return pgm->value[1] + 0.5 * sum_squares(pgm, post);
+    return pgm->value[1] + 0.5 * post->squares;
 }
 
 static void forward(const np_pgm *pgm, double alpha, const double *L, const double *h, int known,
                     np_post *post)
 {
     (void)known;
-    pgm->dims->shrink(pgm->d, alpha, L, h, post->mean, post->var);
+    post->squares = pgm->dims->shrink(pgm->d, alpha, L, h, post->mean, post->var);
     post->logw[0] = 0;
 }
 
@@ -67,7 +62,7 @@ static void hyper_backward(const np_pgm *pgm, const np_post *post, double dalpha
 static double log_alpha_ratio(const np_pgm *pgm, const np_post *post)
 {
     const double a0 = pgm->value[0], b0 = pgm->value[1];
-    return log1p(0.5 * (double)pgm->d / a0) - log1p(0.5 * sum_squares(pgm, post) / b0);
+    return log1p(0.5 * (double)pgm->d / a0) - log1p(0.5 * post->squares / b0);
 }
 
 /* sum_d log(alpha V) */

@@ -12,6 +12,7 @@ np_post np_post_take(np_arena *arena, int64_t d, int64_t k)
     post.logw = NP_TAKE(arena, k, double);
     post.E = k == 1 ? post.mean : NP_TAKE(arena, d, double);
     post.V = k == 1 ? post.var : NP_TAKE(arena, d, double);
+    post.squares = (double)NAN;
     return post;
 }
 
@@ -23,6 +24,7 @@ np_dpost np_dpost_take(np_arena *arena, int64_t d, int64_t k)
     dpost.logw = NP_TAKE(arena, k, double);
     dpost.E = k == 1 ? dpost.mean : NP_TAKE(arena, d, double);
     dpost.V = k == 1 ? dpost.var : NP_TAKE(arena, d, double);
+    dpost.squares = (double)NAN;
     return dpost;
 }
 

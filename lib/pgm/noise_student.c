@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "kernel/special.h"
-#include "kernel/tame.h"
 #include "pgm/factors.h"
 
 static double c_zero(const np_pgm *pgm)
@@ -23,7 +22,7 @@ static double c_tilde(const np_pgm *pgm)
 static const np_kernels *block_kernels(const np_rows *rows, const np_kernels *k, int64_t n,
                                        const real *c)
 {
-    return np_tame_rows(n, c) ? k : rows->ref;
+    return k->tame(n, c) ? k : rows->ref;
 }
 
 /*
@@ -291,30 +290,20 @@ static void pull_wild(const void *arg, const np_rows *rows, np_piece *piece, np_
         rows->ref->sums(&piece->block, dd, p->before->E, out->L, out->h);
 }
 
-/* Whether the centre of the rows that are kept serves for rows of these weights. */
-static int centre_serves(const np_kept *kept, int64_t n, const real *w)
-{
-    int64_t stale = 0;
-    for (int64_t i = 0; i < n; i++)
-        stale += w[i] <= (real)grow * kept->w[i] ? 0 : 1;
-    return stale == 0;
-}
-
-/* About the centre that is there if it serves, otherwise about that of the weights. */
+/* About the centre that is there if it serves for rows of these weights, otherwise about theirs. */
 static const np_partial *pull_all(puller *self, const np_rows *rows)
 {
     const np_pull *p = self->pull;
     const np_back *back = p->back;
     const double *E = p->before->E;
     np_kept *kept = rows->kept;
-    self->moved = kept && kept->moved && centre_serves(kept, rows->n, p->w);
+    self->moved = kept && kept->moved && rows->fast->within(rows->n, (real)grow, p->w, kept->w);
     self->centre = self->moved ? kept->centre : E;
     self->dL = rows->spare;
     if (self->moved) {
         rows->fast->pair_dot(rows->d, back->E, back->dL, back->dh, kept->centre, kept->a, kept->b);
     } else {
-        for (int64_t j = 0; j < rows->d; j++)
-            rows->spare[j] = back->dL[j] - back->dh[j] * (back->E[j] - E[j]);
+        rows->dims->move(rows->d, back->dL, back->dh, back->E, E, rows->spare);
     }
     if (kept && !self->moved) {
         move_kept(rows->d, E, NULL, kept);

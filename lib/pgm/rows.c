@@ -11,52 +11,35 @@
 
 enum { BLOCK_CELLS = 8192, CHUNK_CELLS = 131072, CHUNK_ROWS_MAX = 8192, CHUNKS_MAX = 256 };
 
-int64_t NP_REAL(np_rows_block)(int64_t d)
+np_cut NP_REAL(np_rows_cut)(int64_t d)
 {
-    return np_max(4, np_min(NP_BLOCK_ROWS, BLOCK_CELLS / d));
-}
-
-static int64_t usual_chunk(int64_t d)
-{
-    return np_max(NP_BLOCK_ROWS, np_min(CHUNK_ROWS_MAX, CHUNK_CELLS / d));
+    const int64_t block = np_max(4, np_min(NP_BLOCK_ROWS, BLOCK_CELLS / d));
+    const int64_t fit = CHUNK_CELLS / d;
+    const int64_t chunk = np_max(NP_BLOCK_ROWS, np_min(CHUNK_ROWS_MAX, fit));
+    return (np_cut){block, chunk, np_min(chunk, fit)};
 }
 
 /* Longer in very large sets, so that a set has at most CHUNKS_MAX partials. */
-static int64_t chunk_rows(int64_t n, int64_t d)
+static int64_t chunk_rows(int64_t n, np_cut cut)
 {
-    return np_max(usual_chunk(d), (n / CHUNKS_MAX / NP_BLOCK_ROWS + 1) * NP_BLOCK_ROWS);
+    return np_max(cut.chunk, (n / CHUNKS_MAX / NP_BLOCK_ROWS + 1) * NP_BLOCK_ROWS);
 }
 
 static int64_t count(int64_t n, int64_t rows)
 {
-    return np_max(1, n / rows + (n % rows != 0));
+    return n <= rows ? 1 : n / rows + (n % rows != 0);
 }
 
-int64_t NP_REAL(np_rows_chunks)(int64_t n, int64_t d)
+int64_t NP_REAL(np_rows_chunks_most)(int64_t n, np_cut cut)
 {
-    return count(n, chunk_rows(n, d));
-}
-
-int64_t NP_REAL(np_rows_chunks_most)(int64_t n, int64_t d)
-{
-    return np_min(CHUNKS_MAX, count(n, usual_chunk(d)));
-}
-
-int64_t NP_REAL(np_rows_few)(int64_t d)
-{
-    return np_min(usual_chunk(d), CHUNK_CELLS / d);
-}
-
-/* Sets with longer chunks have more than 100 of them. */
-int64_t NP_REAL(np_rows_within)(int64_t chunks, int64_t d)
-{
-    return chunks * usual_chunk(d);
+    return np_min(CHUNKS_MAX, count(n, cut.chunk));
 }
 
 np_lane NP_REAL(np_lane_take)(np_arena *arena, int64_t d)
 {
     np_lane lane;
-    lane.lam = NP_TAKE2(arena, np_max(NP_VISIT_ROWS, NP_REAL(np_rows_block)(d)), d, real);
+    const int64_t block = NP_REAL(np_rows_cut)(d).block;
+    lane.lam = NP_TAKE2(arena, np_max(NP_VISIT_ROWS, block), d, real);
     lane.g = NP_TAKE2(arena, NP_VISIT_ROWS, d, real);
     lane.stage = NP_TAKE2(arena, 6, d, real);
     lane.block = np_partial_take(arena, d);
@@ -126,7 +109,7 @@ static int64_t gather_all(int64_t *i, int64_t end, int64_t most, np_piece *piece
 /* The next rows from *i on, before end, as many as a block holds. */
 static void gather(const np_rows *rows, int64_t *i, int64_t end, np_piece *piece)
 {
-    const int64_t most = NP_REAL(np_rows_block)(rows->d);
+    const int64_t most = rows->cut.block;
     const np_kept *kept = rows->kept;
     real *lam = kept ? kept->lam + *i * rows->d : piece->lane->lam;
     piece->g = kept ? kept->g + *i * rows->d : NULL;
@@ -157,7 +140,7 @@ static void run_chunk(void *arg, int64_t item, int32_t worker)
     const job *j = arg;
     const np_rows *rows = j->rows;
     const int64_t chunk = j->last >= 0 ? j->last - item : item;
-    const int64_t size = chunk_rows(rows->n, rows->d), end = np_min(rows->n, (chunk + 1) * size);
+    const int64_t size = chunk_rows(rows->n, rows->cut), end = np_min(rows->n, (chunk + 1) * size);
     np_piece piece;
     piece.lane = &rows->lanes[rows->team ? worker : rows->worker];
     np_partial_clear(&rows->partial[chunk], rows->d);
@@ -171,7 +154,7 @@ static void run_chunk(void *arg, int64_t item, int32_t worker)
 np_partial *NP_REAL(np_rows_run)(const np_rows *rows, np_pass_fn pass, const void *self,
                                  int centred)
 {
-    const int64_t chunks = NP_REAL(np_rows_chunks)(rows->n, rows->d);
+    const int64_t chunks = count(rows->n, chunk_rows(rows->n, rows->cut));
     job j = {rows, *rows->turn ? chunks - 1 : -1, pass, self};
     *rows->turn ^= 1;
     np_parallel(rows->team, chunks, run_chunk, &j);
@@ -182,10 +165,11 @@ np_partial *NP_REAL(np_rows_run)(const np_rows *rows, np_pass_fn pass, const voi
     return &rows->partial[0];
 }
 
-void NP_REAL(np_rows_meet)(np_rows *rows, const double *E, const double *V)
+/* All is well if the squares are small together. */
+void NP_REAL(np_rows_meet)(np_rows *rows, const np_post *post)
 {
-    if (NP_REAL_BITS == 32)
-        rows->wild |= !rows->dims->tame(rows->d, E, NP_TAME_ROW, V, NP_TAME_WIDTH);
+    if (NP_REAL_BITS == 32 && !(post->squares <= NP_TAME_WIDTH))
+        rows->wild |= !rows->dims->tame(rows->d, post->E, NP_TAME_ROW, post->V, NP_TAME_WIDTH);
 }
 
 int NP_REAL(np_rows_tame)(const np_rows *rows, const double *dL, const double *dh)

@@ -13,6 +13,13 @@
 #include "kernel/kernel.h"
 #include "pgm/dims.h"
 #include "pgm/partial.h"
+#include "pgm/znode.h"
+
+/* How sets are cut, by D alone; chunks of very large sets are longer. */
+typedef struct np_cut {
+    int64_t block, chunk; /* rows, at most */
+    int64_t few; /* the most rows that are kept: one chunk, which stays in a core's cache */
+} np_cut;
 
 /*
  * All rows of a set, if it is small and passed over more than once: 1/v, which the first pass
@@ -53,6 +60,7 @@ typedef struct NP_REAL(np_rows) {
     double *spare;      /* [D]: for a vector of a pass */
     const np_dims *dims;
     int64_t n, d;
+    np_cut cut;
     int64_t ahead;              /* as np_block has it */
     const real *m, *v, *weight; /* [n,d], [n,d], [n] or NULL */
 } NP_REAL(np_rows);
@@ -91,18 +99,10 @@ typedef void (*NP_REAL(np_pass_fn))(const void *self, const np_rows *rows, np_pi
                                     np_partial *out);
 #define np_pass_fn NP_REAL(np_pass_fn)
 
-int64_t NP_REAL(np_rows_chunks)(int64_t n, int64_t d);
+np_cut NP_REAL(np_rows_cut)(int64_t d);
 
-/* The most that any set of up to n rows has. */
-int64_t NP_REAL(np_rows_chunks_most)(int64_t n, int64_t d);
-
-int64_t NP_REAL(np_rows_block)(int64_t d);
-
-/* The most rows that are kept: one chunk, which stays in a core's cache. */
-int64_t NP_REAL(np_rows_few)(int64_t d);
-
-/* The most rows that make at most so many chunks, for up to 100 of them. */
-int64_t NP_REAL(np_rows_within)(int64_t chunks, int64_t d);
+/* The most chunks that any set of up to n rows has. */
+int64_t NP_REAL(np_rows_chunks_most)(int64_t n, np_cut cut);
 
 /* Runs the pass over all rows; gives the merged partial, which stays valid until the next pass. */
 np_partial *NP_REAL(np_rows_run)(const np_rows *rows, np_pass_fn pass, const void *self,
@@ -111,8 +111,8 @@ np_partial *NP_REAL(np_rows_run)(const np_rows *rows, np_pass_fn pass, const voi
 /* The arrays of a lane. */
 np_lane NP_REAL(np_lane_take)(np_arena *arena, int64_t d);
 
-/* The set will be compared with a posterior of moments E, V [D]: wild if these are so. */
-void NP_REAL(np_rows_meet)(np_rows *rows, const double *E, const double *V);
+/* The set will be compared with a posterior: wild if its moments are so. */
+void NP_REAL(np_rows_meet)(np_rows *rows, const np_post *post);
 
 /* Whether float will do for this set, what it met, and these gradients [D]. */
 int NP_REAL(np_rows_tame)(const np_rows *rows, const double *dL, const double *dh);

@@ -27,6 +27,7 @@ typedef struct np_post {
     double *mean, *var; /* [K,D] */
     double *logw;       /* [K] */
     double *E, *V;      /* [D] */
+    double squares;     /* sum_j E^2 + V from a node that has use for it, otherwise NaN */
 } np_post;
 
 /* The gradient of each, likewise. */

@@ -46,10 +46,8 @@ static int begin(np_set *set)
     np_record *rec = run->rec;
     const np_partial *sum = first_sums(set);
     double *L = np_record_sums(rec, set->b, 1), *h = L + rec->d;
-    for (int64_t j = 0; j < rec->d; j++) {
-        L[j] = sum->L[j];
-        h[j] = sum->h[j];
-    }
+    memcpy(L, sum->L, (size_t)rec->d * sizeof(double));
+    memcpy(h, sum->h, (size_t)rec->d * sizeof(double));
     rec->stats[set->b] = *sum;
     rec->stats[set->b].L = rec->stats[set->b].h = NULL;
     rec->wild[set->b] = set->rows.wild = sum->wild;
@@ -62,6 +60,7 @@ static int begin(np_set *set)
 static int settle(const np_set *set, int32_t t, const np_post *now, const np_post *before)
 {
     const np_run *run = set->run;
+    const int implicit = run->vmp.grad == NPAGG_GRAD_IMPLICIT; /* wants that before the last too */
     double *res = run->rec->residual + 2 * set->b;
     if (!run->iterated) {
         res[0] = res[1] = 0;
@@ -69,7 +68,7 @@ static int settle(const np_set *set, int32_t t, const np_post *now, const np_pos
     }
     if (t == 1)
         res[0] = res[1] = INFINITY;
-    else if (run->vmp.tol > 0 || t >= run->vmp.max_iters - 1) {
+    else if (run->vmp.tol > 0 || t >= run->vmp.max_iters - implicit) {
         res[1] = res[0];
         res[0] = run->pgm.dims->residual(run->pgm.d, now->E, now->V, before->E, before->V);
     }
@@ -142,7 +141,7 @@ static void update(np_set *set, int32_t t, np_post *post)
     run->z->forward(pgm, *np_record_hyper(run->rec, set->b, t), L, L + pgm->d, 0, post);
     np_moments_forward(pgm->dims, pgm->d, pgm->k, run->iterated || run->rec->evidence, post);
     keep_post(set, t, post);
-    NP_REAL(np_rows_meet)(&set->rows, post->E, post->V);
+    NP_REAL(np_rows_meet)(&set->rows, post);
     run->rec->wild[set->b] = set->rows.wild;
 }
 

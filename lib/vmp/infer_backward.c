@@ -226,7 +226,8 @@ npagg_status NP_REAL(npagg_infer_weights)(npagg_ctx *ctx, const npagg_cache *cac
                        "infer_weights: forward had npagg_vmp_set_weights 0 and no logz, want "
                        "one of them");
     for (int64_t b = 0; b < rec->n_sets; b++) {
-        const int64_t slot = rec->weight_slots ? (rec->iters[b] - 1) % rec->weight_slots : 0;
+        const int64_t slot =
+            rec->weight_slots ? np_record_slot(rec->weight_slots, rec->iters[b]) : 0;
         for (int64_t i = rec->offsets[b]; i < rec->offsets[b + 1]; i++)
             w[i] = rec->weight_slots ? ((const real *)rec->w)[slot * rec->n + i] : 1;
     }

@@ -15,7 +15,7 @@ static const np_post *read_moments(np_set *set)
         post->E[j] = (double)overlap->mean[at + j];
         post->V[j] = (double)overlap->var[at + j];
     }
-    NP_REAL(np_rows_meet)(&set->rows, post->E, post->V);
+    NP_REAL(np_rows_meet)(&set->rows, post);
     return post;
 }
 

@@ -27,7 +27,7 @@ np_record *np_record_take(np_arena *arena, const np_record *shape)
 
 static int64_t slot(const np_record *rec, int64_t b, int32_t t)
 {
-    return b * rec->slots + (t - 1) % rec->slots;
+    return b * rec->slots + np_record_slot(rec->slots, t);
 }
 
 double *np_record_sums(const np_record *rec, int64_t b, int32_t t)

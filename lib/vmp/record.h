@@ -51,6 +51,12 @@ typedef struct np_record {
 /* Takes the record itself and its arrays from the arena, given its shape; NULL while measuring. */
 np_record *np_record_take(np_arena *arena, const np_record *shape);
 
+/* The slot of sweep t = 1.. where there are so many. */
+static inline int64_t np_record_slot(int64_t slots, int32_t t)
+{
+    return t <= slots ? t - 1 : (t - 1) % slots;
+}
+
 /* L of sweep t = 1.. of set b; h is D further on. */
 double *np_record_sums(const np_record *rec, int64_t b, int32_t t);
 double *np_record_logw(const np_record *rec, int64_t b, int32_t t); /* [K], or NULL */

@@ -38,7 +38,7 @@ real *NP_REAL(np_set_weights)(const np_set *set, int32_t t)
     const np_record *rec = set->run->rec;
     if (t == 0 || rec->weight_slots == 0)
         return NULL;
-    return (real *)rec->w + ((t - 1) % rec->weight_slots) * rec->n + set->first;
+    return (real *)rec->w + np_record_slot(rec->weight_slots, t) * rec->n + set->first;
 }
 
 int NP_REAL(np_set_is_kept)(const np_run *run, int64_t b)
@@ -51,7 +51,7 @@ static np_kept *open_kept(const np_run *run, int64_t b, int32_t worker)
 {
     np_kept *kept = &run->work[worker].kept;
     kept->full = kept->moved = 0;
-    return kept->lam && set_size(run, b) <= run->few ? kept : NULL;
+    return kept->lam && set_size(run, b) <= run->cut.few ? kept : NULL;
 }
 
 /* Rows of the batch. */
@@ -78,6 +78,7 @@ static np_set open_set(const np_run *run, int64_t b, int32_t worker, npagg_ctx *
         .dims = run->pgm.dims,
         .n = set_size(run, b),
         .d = d,
+        .cut = run->cut,
         .ahead = run->ahead,
         .m = run->m ? run->m + first * d : NULL,
         .v = run->v ? run->v + first * d : NULL,
@@ -190,7 +191,7 @@ static np_most_rows find_most_rows(const np_run *run)
             most.small = np_max(most.small, n);
         if (NP_REAL(np_set_keeps_dd)(run, b))
             most.dd = np_max(most.dd, n);
-        if (run->noise->has_weights && n <= run->few)
+        if (run->noise->has_weights && n <= run->cut.few)
             most.few = np_max(most.few, n);
     }
     return most;
@@ -248,7 +249,7 @@ static np_work take_work(np_arena *arena, const np_run *run, int64_t rows, np_pu
                          int64_t slots)
 {
     np_work work = {.turn = purpose != NP_FORWARD}; /* a backward begins where a forward ended */
-    const int64_t d = run->pgm.d, chunks = NP_REAL(np_rows_chunks_most)(rows, d);
+    const int64_t d = run->pgm.d, chunks = NP_REAL(np_rows_chunks_most)(rows, run->cut);
     work.partial = take_partials(arena, chunks, d);
     work.spare = NP_TAKE(arena, d, double);
     if (run->most.few > 0)
@@ -279,8 +280,8 @@ static void settle(np_run *run)
         return;
     if (run->workers == 0)
         run->workers = is_little(run) ? 1 : np_threads(run->ctx);
-    run->few = NP_REAL(np_rows_few)(run->pgm.d);
-    run->small = NP_REAL(np_rows_within)(LARGE_CHUNKS - 1, run->pgm.d);
+    run->cut = NP_REAL(np_rows_cut)(run->pgm.d);
+    run->small = (LARGE_CHUNKS - 1) * run->cut.chunk;
     run->most = find_most_rows(run);
     run->groups = count_groups(run);
     run->ahead = fetch_ahead(run);

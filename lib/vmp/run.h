@@ -65,7 +65,8 @@ typedef struct NP_REAL(np_run) {
     /* what follows from the sets, once they are settled; workers, if there are any, stay */
     int32_t settled;
     int32_t workers;
-    int64_t few, small; /* the most rows of a set that is kept; that is one worker's */
+    np_cut cut;
+    int64_t small; /* the most rows of a set that is one worker's */
     np_most_rows most;
     int64_t groups;
     int64_t ahead; /* as np_block has it */

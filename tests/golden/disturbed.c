@@ -254,6 +254,16 @@ static void widen(int64_t n, const double *x, double *out)
     np_kernels_ref_f64.widen(n, x, out);
 }
 
+static int tame(int64_t n, const double *x)
+{
+    return np_kernels_ref_f64.tame(n, x);
+}
+
+static int within(int64_t n, double ratio, const double *x, const double *y)
+{
+    return np_kernels_ref_f64.within(n, ratio, x, y);
+}
+
 static void accumulate(int64_t n, const double *x, double *y)
 {
     np_kernels_ref_f64.accumulate(n, x, y);
@@ -283,6 +293,8 @@ static const np_kernels disturbed_kernels = {
     .push = push,
     .narrow = narrow,
     .widen = widen,
+    .tame = tame,
+    .within = within,
     .accumulate = accumulate,
     .weights = weights,
     .slopes = slopes,

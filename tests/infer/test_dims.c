@@ -102,6 +102,52 @@ static void test_dims_add_moments_adds_about_another_centre(void)
         }
 }
 
+static void test_dims_move_centres_a_gradient_elsewhere(void)
+{
+    test_rng rng = {7};
+    double dL[MOST], dh[MOST], E[MOST], centre[MOST], out[MOST];
+    for (int t = 0; t < n_tables; t++)
+        for (int64_t d = 1; d <= MOST; d += d < 20 ? 1 : 67) {
+            draw(&rng, d, dL);
+            draw(&rng, d, dh);
+            draw(&rng, d, E);
+            draw(&rng, d, centre);
+            tables[t]->move(d, dL, dh, E, centre, out);
+            for (int64_t j = 0; j < d; j++)
+                ASSERT_CLOSE(dL[j] - dh[j] * (E[j] - centre[j]), out[j], 0,
+                             0x1p-50 *
+                                 (fabs(dL[j]) + fabs(dh[j]) * (fabs(E[j]) + fabs(centre[j]))));
+        }
+}
+
+/* alpha and L of all sizes. */
+static void check_shrink(const np_dims *dims, test_rng *rng, int64_t d)
+{
+    double L[MOST], h[MOST], mean[MOST], var[MOST];
+    const double alpha = exp(rng_uniform(rng, -20, 20));
+    long double squares = 0;
+    draw(rng, d, L);
+    draw(rng, d, h);
+    for (int64_t j = 0; j < d; j++)
+        L[j] = fabs(L[j]);
+    const double got = dims->shrink(d, alpha, L, h, mean, var);
+    for (int64_t j = 0; j < d; j++) {
+        const double v = 1 / (alpha + L[j]);
+        ASSERT_CLOSE(v, var[j], 0x1p-51, 0);
+        ASSERT_CLOSE(h[j] * v, mean[j], 0x1p-51, 0);
+        squares += (long double)mean[j] * mean[j] + var[j];
+    }
+    ASSERT_CLOSE((double)squares, got, 40 * 0x1p-53, 0);
+}
+
+static void test_dims_shrink_is_the_posterior_and_its_squares(void)
+{
+    test_rng rng = {8};
+    for (int t = 0; t < n_tables; t++)
+        for (int64_t d = 1; d <= MOST; d += d < 20 ? 1 : 67)
+            check_shrink(tables[t], &rng, d);
+}
+
 static void test_dims_tame_sees_every_number_of_both_vectors(void)
 {
     double x[MOST], y[MOST];
@@ -159,6 +205,8 @@ int main(void)
     RUN_TEST(test_dims_exponential_of_zero_is_one_and_ends_are_normal);
     RUN_TEST(test_dims_recentre_moves_sums_to_zero);
     RUN_TEST(test_dims_add_moments_adds_about_another_centre);
+    RUN_TEST(test_dims_move_centres_a_gradient_elsewhere);
+    RUN_TEST(test_dims_shrink_is_the_posterior_and_its_squares);
     RUN_TEST(test_dims_tame_sees_every_number_of_both_vectors);
     RUN_TEST(test_dims_comparable_and_within_see_every_number);
     return UNITY_END();

@@ -317,6 +317,16 @@ static void test_kernel_narrow_saturates_and_finds_what_is_not_finite(void)
     for_every_size(check_narrow);
 }
 
+static void test_kernel_tame_sees_every_number(void)
+{
+    for_every_size(check_tame);
+}
+
+static void test_kernel_within_sees_every_number(void)
+{
+    for_every_size(check_within);
+}
+
 static void test_kernel_widen_changes_nothing(void)
 {
     for_every_size(check_widen);
@@ -379,6 +389,8 @@ int main(void)
     RUN_TEST(test_kernel_push_adds_to_the_rows_of_the_block_only);
     RUN_TEST(test_kernel_push_of_equal_weights_agrees_with_its_definition);
     RUN_TEST(test_kernel_narrow_saturates_and_finds_what_is_not_finite);
+    RUN_TEST(test_kernel_tame_sees_every_number);
+    RUN_TEST(test_kernel_within_sees_every_number);
     RUN_TEST(test_kernel_widen_changes_nothing);
     RUN_TEST(test_kernel_accumulate_adds_and_saturates);
     RUN_TEST(test_kernel_weights_are_rounded_once);

@@ -25,6 +25,41 @@ static void check_narrow(bench *k)
     }
 }
 
+/* --- tame, within --- */
+
+/* Each number in turn is one that does not pass. Doubles are always tame. */
+static void check_tame(bench *k)
+{
+    const int64_t n = k->block.d;
+    const real bad[] = {(real)0x1.1p20, (real)-0x1.1p20, (real)INFINITY, (real)NAN};
+    real *x = new_reals(n);
+    for (int64_t i = 0; i < n; i++)
+        x[i] = i % 2 ? (real)0x1p20 : (real)-0x1p20;
+    TEST_ASSERT_TRUE_MESSAGE(k->variant->table->tame(n, x), k->name);
+    for (int64_t i = 0; i < n; i++) {
+        const real good = x[i];
+        x[i] = bad[i % 4];
+        TEST_ASSERT_EQUAL_INT_MESSAGE(NP_REAL_BITS == 64, k->variant->table->tame(n, x), k->name);
+        x[i] = good;
+    }
+}
+
+static void check_within(bench *k)
+{
+    const int64_t n = k->block.d;
+    const real *y = draw_coefficients(n);
+    real *x = new_reals(n);
+    for (int64_t i = 0; i < n; i++)
+        x[i] = 2 * y[i];
+    TEST_ASSERT_TRUE_MESSAGE(k->variant->table->within(n, 2, x, y), k->name);
+    for (int64_t i = 0; i < n; i++) {
+        const real good = x[i];
+        x[i] = i % 2 ? (real)NAN : good + (real)fabs((double)good) / 4 + 1;
+        TEST_ASSERT_FALSE_MESSAGE(k->variant->table->within(n, 2, x, y), k->name);
+        x[i] = good;
+    }
+}
+
 /* --- widen, accumulate, weights, slopes --- */
 
 static void check_widen(bench *k)
