@@ -6,10 +6,11 @@
 #include "base/parallel.h"
 #include "base/size.h"
 
-/* From so many chunks on a set is worked on by everybody. Fixed, so that sums over sets have a
- * fixed order. */
+/* From so many chunks on a set is worked on by everybody, and from two on in a batch of few sets. By
+ * the batch alone, so that sums over sets have a fixed order. */
 enum {
     LARGE_CHUNKS = 8,
+    FEW_SETS = 3,
     MAX_GROUPS = 64,
     LITTLE_CELLS = 16384,
     GROUP_CELLS = 8192,
@@ -281,7 +282,7 @@ static void settle(np_run *run)
     if (run->workers == 0)
         run->workers = is_little(run) ? 1 : np_threads(run->ctx);
     run->cut = NP_REAL(np_rows_cut)(run->pgm.d);
-    run->small = (LARGE_CHUNKS - 1) * run->cut.chunk;
+    run->small = (run->n_sets <= FEW_SETS ? 1 : LARGE_CHUNKS - 1) * run->cut.chunk;
     run->most = find_most_rows(run);
     run->groups = count_groups(run);
     run->ahead = fetch_ahead(run);

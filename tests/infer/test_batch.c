@@ -19,10 +19,11 @@ void tearDown(void)
     npagg_ctx_destroy(ctx);
 }
 
-/* Sets of these sizes; with weights every fourth row is masked. */
+/* Sets of these sizes, the last of which is one worker's or everybody's, depending on how many
+ * others there are; with weights every fourth row is masked. */
 static inference *draw(const flavour *kind, int32_t mode, int precision, int with_weight)
 {
-    const int64_t sizes[SETS] = {33, 1, 0, 60000, 64, 3};
+    const int64_t sizes[SETS] = {33, 1, 0, 60000, 64, 9000};
     test_rng rng = {23};
     problem *p =
         problem_create(&rng, kind->kind, kind->robust, 2, kind->k, SETS, sizes, with_weight);

@@ -14,16 +14,21 @@ void tearDown(void)
 {
 }
 
-/* A set for all threads together and one in two chunks, among small ones; every 4th row masked.
- */
-static problem *draw(const flavour *kind, int32_t mode)
+/* Every 4th row masked. */
+static problem *draw_sets(const flavour *kind, int32_t mode, int64_t n_sets, const int64_t *sizes)
 {
-    const int64_t sizes[] = {60000, 1, 0, 50, 9000, 3};
     test_rng rng = {17};
-    problem *p = problem_create(&rng, kind->kind, kind->robust, 2, kind->k, 6, sizes, 1);
+    problem *p = problem_create(&rng, kind->kind, kind->robust, 2, kind->k, n_sets, sizes, 1);
     p->max_iters = 3;
     p->grad = mode;
     return p;
+}
+
+/* A set for all threads together and one in two chunks, among small ones. */
+static problem *draw(const flavour *kind, int32_t mode)
+{
+    const int64_t sizes[] = {60000, 1, 0, 50, 9000, 3};
+    return draw_sets(kind, mode, 6, sizes);
 }
 
 static npagg_ctx *ctx_on_threads(int32_t threads)
@@ -70,6 +75,19 @@ static void test_infer_f32_gives_the_same_bits_on_any_number_of_threads(void)
 static void test_infer_f64_gives_the_same_bits_on_any_number_of_threads(void)
 {
     compare_flavours(64);
+}
+
+/* Sets in two and three chunks, which all threads work on where there are no others. */
+static void test_infer_of_few_sets_gives_the_same_bits_on_any_number_of_threads(void)
+{
+    const int64_t sizes[] = {9000, 7, 20000};
+    for (int i = 0; i < FLAVOURS; i++)
+        for (int32_t mode = 0; mode < GRAD_MODES; mode++) {
+            problem *p = draw_sets(&flavours[i], mode, 3, sizes);
+            compare_threads(p, 32);
+            compare_threads(p, 64);
+            problem_destroy(p);
+        }
 }
 
 static void test_infer_falling_back_from_implicit_gives_the_same_bits_on_threads(void)
@@ -229,6 +247,7 @@ int main(void)
     UNITY_BEGIN();
     RUN_TEST(test_infer_f32_gives_the_same_bits_on_any_number_of_threads);
     RUN_TEST(test_infer_f64_gives_the_same_bits_on_any_number_of_threads);
+    RUN_TEST(test_infer_of_few_sets_gives_the_same_bits_on_any_number_of_threads);
     RUN_TEST(test_infer_falling_back_from_implicit_gives_the_same_bits_on_threads);
     RUN_TEST(test_infer_stopping_by_tolerance_gives_the_same_bits_on_threads);
     RUN_TEST(test_infer_without_weights_or_logz_gives_the_same_bits_on_threads);
