@@ -7,7 +7,7 @@
  *
  * kernel_ref.c is the definition: plain C, all arithmetic in double. The others compute in `real`,
  * sum at most NP_BLOCK_ROWS rows in `real` before they add to a double, and for float want numbers
- * of moderate size (np_tame in tame.h): outside of that the reference does the work.
+ * of moderate size (tame.h): outside of that the reference does the work.
  */
 #ifndef NP_KERNEL_H
 #define NP_KERNEL_H
@@ -98,7 +98,7 @@ typedef struct NP_REAL(np_kernels) {
 
     /* quad (b NULL, a = V) or dot (a = dL, b = dh) as a sweep; then L += sum_i c_i lam_i, h +=
      * sum_i c_i lam_i (m_i - E). If lam is known there need be no room for it. 0: some c is more
-     * than float can sum with, L and h are as before. */
+     * than float can sum with; L and h are as before, all the rest is done. */
     int (*visit)(const np_block *block, const double *E, const double *a, const double *b,
                  const np_visit *visit);
 

@@ -16,7 +16,13 @@ typedef real vec __attribute__((vector_size(NP_LANE_BYTES)));
 typedef real loose_vec
     __attribute__((vector_size(NP_LANE_BYTES), aligned(sizeof(real)), may_alias));
 
+/* Into each kind of rows that a kernel knows, but for the sanitizers, who would take minutes to
+ * compile every copy. */
+#ifdef __SANITIZE_ADDRESS__
+#define INLINE static inline
+#else
 #define INLINE static inline __attribute__((always_inline))
+#endif
 
 #if NP_REAL_BITS == 32
 typedef int32_t lane;

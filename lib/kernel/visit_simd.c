@@ -1,12 +1,12 @@
 /*
  * Sweeps over rows, by vectors along the dimensions.
  *
- * Rows go by in groups of four. While the sums over dimensions of one group are taken, the group
- * before it, which is in the first-level cache and whose weights are known by now, is counted: its
- * shares of the sums over rows. So a core has the rows that come, from the second-level cache or
- * from further away, and arithmetic that need not wait for them. Rows that may come from memory are
- * taken one by one, in its order. The last group is the last four rows; those of them that an
- * earlier group had count nothing there.
+ * Rows go by in groups of four. While the sums over dimensions of one group are taken and the group
+ * before it is weighed, the one before that, which is in the first-level cache still, is counted:
+ * its shares of the sums over rows. So a core has the rows that come, from the second-level cache
+ * or from further away, and arithmetic that need not wait for them; and three groups are on their
+ * way, NP_VISIT_ROWS. Rows that may come from memory are taken one by one, in its order. The last
+ * group is the last four rows; those of them that an earlier group had count nothing there.
  */
 #include <string.h>
 
@@ -172,6 +172,18 @@ INLINE void pass_rows(const pass *p, int kind, const group *x, int r0, int R, co
     }
 }
 
+/* What need not be there for every kind is there once. */
+#define ONCE static __attribute__((noinline))
+
+/* The shares of R rows, which is ROWS or 1, of group o. */
+ONCE void count_alone(const pass *p, const group *o, int R)
+{
+    if (R == ROWS)
+        pass_rows(p, KNOWN, NULL, 0, 0, o, ROWS, NULL, NULL);
+    else
+        pass_rows(p, KNOWN, NULL, 0, 0, o, 1, NULL, NULL);
+}
+
 /* The sums of group x, while group o, if there is one, is counted. */
 INLINE void pass_group(const pass *p, int kind, const group *x, const group *o, double s[ROWS],
                        heap *whole)
@@ -183,7 +195,7 @@ INLINE void pass_group(const pass *p, int kind, const group *x, const group *o, 
     for (int r = 0; r < ROWS; r++)
         pass_rows(p, kind, x, r, 1, NULL, 0, s + r, whole);
     if (o)
-        pass_rows(p, kind, NULL, 0, 0, o, ROWS, NULL, whole);
+        count_alone(p, o, ROWS);
 }
 
 /* Rows from row i on, R of them, which are number `slot` where only some rows are left. */
@@ -209,7 +221,7 @@ INLINE group open_group(const pass *p, int kind, int64_t i, int R, int64_t slot)
 }
 
 /* Fewer rows than a group has: one by one. */
-INLINE void pass_few(const pass *p, int kind, quarter *slopes)
+ONCE void pass_few(const pass *p, int kind, quarter *slopes)
 {
     group x = open_group(p, kind, 0, (int)p->n, 0);
     double s[ROWS] = {0};
@@ -218,7 +230,7 @@ INLINE void pass_few(const pass *p, int kind, quarter *slopes)
     weigh_few(p->visit, p->n, s, slopes, x.c);
     for (int r = 0; p->L && r < p->n; r++) {
         const group one = {.lam = x.lam + r * p->d, .g = x.g + r * p->d, .c = {x.c[r]}};
-        pass_rows(p, kind, NULL, 0, 0, &one, 1, NULL, NULL);
+        count_alone(p, &one, 1);
     }
 }
 
@@ -244,49 +256,36 @@ INLINE void weigh_next(const pass *p, int64_t i, const double *s, quarter *slope
 INLINE void pass_many(const pass *p, int kind, quarter *slopes)
 {
     heap whole;
-    double s[ROWS];
+    group o = {0}, x = {0};
+    double s[ROWS] = {0};
     for (int q = 0; kind & WHOLE && q < HEAP_COLUMNS; q++)
         whole.L[q] = whole.h[q] = splat(0);
-    group o, x = pass_next(p, kind, 0, NULL, s, &whole);
-    weigh_next(p, 0, s, slopes, &x);
-    o = x;
-    if (p->n > ROWS) {
-        x = pass_next(p, kind, ROWS, NULL, s, &whole);
-        for (int64_t i = 2 * ROWS; i < p->n; i += ROWS) {
+    for (int64_t i = 0; i < p->n; i += ROWS) {
+        if (i > 0)
             weigh_next(p, i - ROWS, s, slopes, &x);
-            const group next = pass_next(p, kind, i, &o, s, &whole);
-            o = x;
-            x = next;
-        }
-        pass_rows(p, kind, NULL, 0, 0, &o, ROWS, NULL, &whole);
-        weigh_next(p, (p->n - 1) / ROWS * ROWS, s, slopes, &x);
+        const group next = i < 2 * ROWS || !p->L ? pass_next(p, kind, i, NULL, s, &whole)
+                                                 : pass_next(p, kind, i, &o, s, &whole);
+        o = x;
+        x = next;
     }
-    pass_rows(p, kind, NULL, 0, 0, &x, ROWS, NULL, &whole);
-    for (int q = 0; kind & WHOLE && q < HEAP_COLUMNS; q++) {
+    weigh_next(p, (p->n - 1) / ROWS * ROWS, s, slopes, &x);
+    for (int q = 0; kind & WHOLE && p->L && q < HEAP_COLUMNS; q++) {
         store(p->L + q * W, whole.L[q]);
         store(p->h + q * W, whole.h[q]);
     }
-}
-
-/* The same without sums over rows. */
-INLINE void pass_sums(const pass *p, int kind, quarter *slopes)
-{
-    double s[ROWS];
-    for (int64_t i = 0; i < p->n; i += ROWS) {
-        group x = pass_next(p, kind, i, NULL, s, NULL);
-        weigh_next(p, i, s, slopes, &x);
-    }
+    if (p->L && p->n > ROWS)
+        count_alone(p, &o, ROWS);
+    if (p->L)
+        count_alone(p, &x, ROWS);
 }
 
 INLINE void pass_all(const pass *p, int kind, quarter *slopes)
 {
-    const int whole = p->n >= ROWS && p->d == HEAP_COLUMNS * W;
+    const int whole = !(kind & FAR) && p->n >= ROWS && p->d == HEAP_COLUMNS * W;
     if (p->L && !whole)
         memset(p->L, 0, 2 * (size_t)p->d * sizeof(real)); /* h follows */
     if (p->n < ROWS)
         pass_few(p, kind, slopes);
-    else if (!p->L)
-        pass_sums(p, kind, slopes);
     else if (whole)
         pass_many(p, kind | WHOLE, slopes);
     else

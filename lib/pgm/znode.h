@@ -30,7 +30,7 @@ typedef struct np_post {
     double squares;     /* sum_j E^2 + V from a node that has use for it, otherwise NaN */
 } np_post;
 
-/* The gradient of each, likewise. */
+/* The gradient of each, likewise; that of squares is part of dE and dV. */
 typedef np_post np_dpost;
 
 struct np_znode {
@@ -41,7 +41,8 @@ struct np_znode {
 
     /*
      * mean, var and logw; the moments are left to the caller, who may have no need of them. known:
-     * post->logw is given, as an earlier forward with the same arguments left it.
+     * post->logw is given, as an earlier forward with the same arguments left it. A node whose
+     * other functions read post->squares sets it here.
      */
     void (*forward)(const np_pgm *pgm, double hyper, const double *L, const double *h, int known,
                     np_post *post);

@@ -6,8 +6,8 @@
 #include "base/parallel.h"
 #include "base/size.h"
 
-/* From so many chunks on a set is worked on by everybody, and from two on in a batch of few sets. By
- * the batch alone, so that sums over sets have a fixed order. */
+/* From so many chunks on a set is worked on by everybody, and from two on in a batch of few sets.
+ * By the batch alone, so that sums over sets have a fixed order. */
 enum {
     LARGE_CHUNKS = 8,
     FEW_SETS = 3,

@@ -2,8 +2,8 @@
  * One call of the engine: inputs, outputs, settings, and the workers' arrays.
  *
  * A sweep is sums -> z-node -> hyper-prior -> weights, whatever the nodes are. A set is worked on
- * by one worker, all its sweeps in a row so that its rows stay in cache; a set of many chunks has
- * all workers to itself.
+ * by one worker, all its sweeps in a row so that its rows stay in cache; a set of many chunks, or
+ * of two where the batch has few sets, has all workers to itself.
  */
 #ifndef NP_RUN_H
 #define NP_RUN_H
