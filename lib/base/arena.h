@@ -10,13 +10,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What two workers write to lies this far apart: processors fetch cache lines in pairs. */
+#define NP_APART 128
+
 typedef struct np_arena {
     char *base; /* NULL: measuring */
     size_t used;
     int overflow; /* the sizes do not fit an address */
 } np_arena;
 
-/* rows * columns items of size bytes, 64-byte aligned; NULL while measuring. */
+/* rows * columns items of size bytes, aligned to NP_APART; NULL while measuring. */
 void *np_arena_take(np_arena *arena, int64_t rows, int64_t columns, size_t size);
 
 #define NP_TAKE(arena, count, type) NP_TAKE2((arena), (count), 1, type)

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGNMENT = 64 };
+#include "base/arena.h"
+
+enum { ALIGNMENT = NP_APART };
 
 static void *default_alloc(void *user, void *p, size_t old_size, size_t new_size)
 {

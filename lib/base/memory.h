@@ -21,7 +21,7 @@ void *np_memory_get(np_memory mem, size_t size);
 void np_memory_free(np_memory mem, void *p, size_t size);
 
 typedef struct np_buffer {
-    char *base; /* 64-byte aligned, `size` bytes; NULL if empty */
+    char *base; /* aligned to NP_APART, `size` bytes; NULL if empty */
     size_t size;
     void *block; /* what the allocator gave */
     size_t block_size;

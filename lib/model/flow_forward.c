@@ -123,7 +123,7 @@ static npagg_status infer(const np_flow *f)
 /* log Z of set b in double: a float of 1e5 is known to 0.008 only. */
 static double evidence(const np_record *rec, int64_t b)
 {
-    return rec->trace[b * rec->trace_room + rec->iters[b] - 1];
+    return rec->trace[b * rec->trace_room + rec->course[b].iters - 1];
 }
 
 /* KL(q_CT || q_C) = A_T - log Z_CT + log Z_C, MATHS 7. */

@@ -39,11 +39,11 @@ typedef struct NP_REAL(np_kept) {
 
 /* What one worker needs for a pass. */
 typedef struct NP_REAL(np_lane) {
-    real *lam;        /* [block,D], for visits at least NP_VISIT_ROWS */
-    real *g;          /* [NP_VISIT_ROWS,D] */
-    real *stage;      /* [6,D]: for visits */
-    np_partial block; /* for passes that merge block by block */
-    double *centre;   /* [D] */
+    _Alignas(NP_APART) real *lam; /* [block,D], for visits at least NP_VISIT_ROWS */
+    real *g;                      /* [NP_VISIT_ROWS,D] */
+    real *stage;                  /* [6,D]: for visits */
+    np_partial block;             /* for passes that merge block by block */
+    double *centre;               /* [D] */
 } NP_REAL(np_lane);
 #define np_lane NP_REAL(np_lane)
 

@@ -63,7 +63,7 @@ static void bound_backward(np_set *set, int32_t t, const np_post *post, int thro
         .L = L,
         .h = h,
         .w = NP_REAL(np_set_weights)(set, t),
-        .stats = &run->rec->stats[set->b],
+        .stats = &run->rec->course[set->b].stats,
     };
     run->noise->bound_backward(&run->pgm, &set->rows, &sweep, g, dd, dpost, set->grad);
     run->z->bound_backward(&run->pgm, L, h, post, g, dpost, set->grad);
@@ -166,7 +166,7 @@ static void go_back(np_set *set, int32_t steps)
     const np_run *run = set->run;
     np_work *work = set->work;
     np_post *now = &work->post[0], *before = &work->post[1];
-    int32_t t = run->rec->iters[set->b], i = 0;
+    int32_t t = run->rec->course[set->b].iters, i = 0;
     for (;; t--, i++) {
         const int end = t == 1 || i + 1 == steps;
         if (t > 1)
@@ -198,7 +198,7 @@ static void go_back(np_set *set, int32_t steps)
 static void start(np_set *set, int through)
 {
     np_work *work = set->work;
-    const int32_t t = set->run->rec->iters[set->b];
+    const int32_t t = set->run->rec->course[set->b].iters;
     NP_REAL(np_adjoint_restore)(set, t, &work->post[0]);
     NP_REAL(np_adjoint_start)(set);
     work->dd[0] = set->run->dlogz ? work->dd_bound : NULL;
@@ -209,7 +209,7 @@ static void start(np_set *set, int through)
 void NP_REAL(np_backward_unrolled)(np_set *set)
 {
     start(set, set->run->iterated);
-    go_back(set, set->run->rec->iters[set->b]);
+    go_back(set, set->run->rec->course[set->b].iters);
 }
 
 void NP_REAL(np_backward_last_step)(np_set *set)
@@ -226,7 +226,7 @@ void NP_REAL(np_backward_implicit)(np_set *set)
     const int64_t d = run->pgm.d;
     np_dpost *dpost = &set->work->dpost;
     const double *y = run->adjoint + 2 * d * set->b;
-    if (run->rec->grad_iters[set->b] < 0) {
+    if (run->rec->course[set->b].grad_iters < 0) {
         if (NP_REAL(np_set_is_kept)(set->run, set->b))
             NP_REAL(np_backward_unrolled)(set);
         return;

@@ -15,7 +15,7 @@ static np_evidence needed_evidence(const np_run *run)
 static void add_base(const np_set *set, np_partial *sum)
 {
     const np_record *base = set->run->base;
-    np_partial first = base->stats[set->b];
+    np_partial first = base->course[set->b].stats;
     first.L = np_record_sums(base, set->b, 1);
     first.h = first.L + base->d;
     np_partial_merge(sum, &first, base->d, needed_evidence(set->run) == NP_EVIDENCE_QUAD);
@@ -48,10 +48,10 @@ static int begin(np_set *set)
     double *L = np_record_sums(rec, set->b, 1), *h = L + rec->d;
     memcpy(L, sum->L, (size_t)rec->d * sizeof(double));
     memcpy(h, sum->h, (size_t)rec->d * sizeof(double));
-    rec->stats[set->b] = *sum;
-    rec->stats[set->b].L = rec->stats[set->b].h = NULL;
-    rec->wild[set->b] = set->rows.wild = sum->wild;
-    rec->bad[set->b] = sum->bad;
+    rec->course[set->b].stats = *sum;
+    rec->course[set->b].stats.L = rec->course[set->b].stats.h = NULL;
+    rec->course[set->b].wild = set->rows.wild = sum->wild;
+    rec->course[set->b].bad = sum->bad;
     *np_record_hyper(rec, set->b, 1) = 1;
     return !sum->bad;
 }
@@ -61,7 +61,7 @@ static int settle(const np_set *set, int32_t t, const np_post *now, const np_pos
 {
     const np_run *run = set->run;
     const int implicit = run->vmp.grad == NPAGG_GRAD_IMPLICIT; /* wants that before the last too */
-    double *res = run->rec->residual + 2 * set->b;
+    double *res = run->rec->course[set->b].residual;
     if (!run->iterated) {
         res[0] = res[1] = 0;
         return 1;
@@ -91,17 +91,17 @@ static void finish_sweep(np_set *set, int32_t t, int last, const np_post *post)
         .next_L = next,
         .next_h = next ? next + rec->d : NULL,
         .w = NP_REAL(np_set_weights)(set, t),
-        .stats = &rec->stats[set->b],
+        .stats = &rec->course[set->b].stats,
         .bound = rec->evidence,
     };
     if (!last || rec->evidence || rec->last_weights)
         run->noise->forward(&run->pgm, &set->rows, &sweep);
     if (rec->evidence) {
         const double bound = run->noise->bound(&run->pgm, &sweep) + prior_part;
-        rec->bound[set->b] = bound;
+        rec->course[set->b].bound = bound;
         if (t <= rec->trace_room)
             rec->trace[set->b * rec->trace_room + t - 1] = bound;
-        rec->bad[set->b] |= !isfinite(bound);
+        rec->course[set->b].bad |= !isfinite(bound);
     }
     if (!last)
         *np_record_hyper(rec, set->b, t + 1) =
@@ -118,7 +118,7 @@ static void write_q(const np_set *set, const np_post *post)
     int finite = kernels->narrow(kd, post->mean, q) & kernels->narrow(kd, post->var, q + kd);
     if (run->z->has_logw)
         finite &= kernels->narrow(k, post->logw, q + 2 * kd);
-    run->rec->bad[set->b] |= !finite;
+    run->rec->course[set->b].bad |= !finite;
 }
 
 /* What backward is not to compute again. */
@@ -142,21 +142,19 @@ static void update(np_set *set, int32_t t, np_post *post)
     np_moments_forward(pgm->dims, pgm->d, pgm->k, run->iterated || run->rec->evidence, post);
     keep_post(set, t, post);
     NP_REAL(np_rows_meet)(&set->rows, post);
-    run->rec->wild[set->b] = set->rows.wild;
+    run->rec->course[set->b].wild = set->rows.wild;
 }
 
-void NP_REAL(np_forward_set)(np_set *set)
+static void sweep(np_set *set)
 {
     const np_run *run = set->run;
     np_post *now = &set->work->post[0], *before = &set->work->post[1];
-    if (!begin(set))
-        return;
     for (int32_t t = 1;; t++) {
         update(set, t, now);
         const int last = settle(set, t, now, before);
         finish_sweep(set, t, last, now);
         if (last) {
-            run->rec->iters[set->b] = t;
+            run->rec->course[set->b].iters = t;
             break;
         }
         np_post *swap = before;
@@ -165,4 +163,11 @@ void NP_REAL(np_forward_set)(np_set *set)
     }
     if (run->q)
         write_q(set, now);
+}
+
+void NP_REAL(np_forward_set)(np_set *set)
+{
+    if (begin(set))
+        sweep(set);
+    set->work->bad |= set->run->rec->course[set->b].bad;
 }

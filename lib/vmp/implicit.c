@@ -22,7 +22,7 @@ static void last_sweep(np_set *set, double *y)
     const int64_t d = set->run->pgm.d;
     const np_post *post = &work->post[0];
     const np_trail trail = {.back = &work->back[0], .before = &work->post[1]};
-    NP_REAL(np_adjoint_sweep)(set, set->run->rec->iters[set->b], post, &trail);
+    NP_REAL(np_adjoint_sweep)(set, set->run->rec->course[set->b].iters, post, &trail);
     for (int64_t j = 0; j < d; j++) {
         y[j] = work->dpost.E[j] * sqrt(post->V[j]);
         y[d + j] = work->dpost.V[j] * post->V[j];
@@ -56,7 +56,7 @@ static void apply(void *arg, const double *y, double *out)
 static int contracts(const np_set *set)
 {
     const np_run *run = set->run;
-    const double *res = run->rec->residual + 2 * set->b;
+    const double *res = run->rec->course[set->b].residual;
     return res[0] <= settled || res[0] <= run->vmp.tol || (isfinite(res[1]) && res[0] < res[1]);
 }
 
@@ -65,9 +65,9 @@ void NP_REAL(np_implicit_solve)(np_set *set)
     const np_run *run = set->run;
     np_work *work = set->work;
     const int64_t d = run->pgm.d;
-    const int32_t t = run->rec->iters[set->b];
+    const int32_t t = run->rec->course[set->b].iters;
     double *y = run->adjoint + 2 * d * set->b;
-    int32_t *iters = &run->rec->grad_iters[set->b];
+    int32_t *iters = &run->rec->course[set->b].grad_iters;
     memset(y, 0, 2 * (size_t)d * sizeof(double));
     *iters = run->iterated ? -1 : 0;
     if (!run->iterated || t < 2 || !contracts(set))

@@ -48,12 +48,14 @@ static void take_backward(np_arena *arena, np_run *run, int32_t slots, int want_
         run->adjoint = NP_TAKE2(arena, run->n_sets, 2 * run->pgm.d, double);
 }
 
-/* Sweeps that the workers go back over. */
+/* Sweeps that the workers go back over; without a tolerance all sets took as many. */
 static int32_t most_slots(const np_run *run)
 {
     int32_t most = 2;
+    if (run->vmp.grad == NPAGG_GRAD_UNROLL && !(run->vmp.tol > 0))
+        return (int32_t)np_max(most, run->vmp.max_iters);
     for (int64_t b = 0; run->vmp.grad == NPAGG_GRAD_UNROLL && b < run->n_sets; b++)
-        most = (int32_t)np_max(most, run->rec->iters[b]);
+        most = (int32_t)np_max(most, run->rec->course[b].iters);
     return most;
 }
 
@@ -89,7 +91,7 @@ static np_run single_run(const np_run *run, int64_t b, int64_t *offsets)
     one.n_sets = 1;
     one.offsets = offsets;
     one.ends = offsets + 1;
-    one.vmp = (npagg_vmp){.max_iters = run->rec->iters[b], .grad = NPAGG_GRAD_UNROLL};
+    one.vmp = (npagg_vmp){.max_iters = run->rec->course[b].iters, .grad = NPAGG_GRAD_UNROLL};
     one.m = run->m ? run->m + first * d : NULL;
     one.v = run->v ? run->v + first * d : NULL;
     one.weight = run->weight ? run->weight + first : NULL;
@@ -107,16 +109,14 @@ static void take_single(np_arena *arena, np_run *one)
     const np_record shape = NP_REAL(np_run_record)(one, one->offsets[1], one->rec->evidence, 1);
     np_record *rec = np_record_take(arena, &shape);
     NP_REAL(np_run_take)(arena, one, NP_BACKWARD, one->vmp.max_iters);
-    if (rec) {
+    if (rec)
         one->rec = rec;
-        rec->wild[0] = 0;
-    }
 }
 
 /* Whether set b has to be run forward again to be unrolled after all. */
 static int is_lost(const np_run *run, int64_t b)
 {
-    return run->rec->grad_iters[b] < 0 && !NP_REAL(np_set_is_kept)(run, b);
+    return run->rec->course[b].grad_iters < 0 && !NP_REAL(np_set_is_kept)(run, b);
 }
 
 /* Room in the spare scratch for every such set. */
@@ -227,7 +227,7 @@ npagg_status NP_REAL(npagg_infer_weights)(npagg_ctx *ctx, const npagg_cache *cac
                        "one of them");
     for (int64_t b = 0; b < rec->n_sets; b++) {
         const int64_t slot =
-            rec->weight_slots ? np_record_slot(rec->weight_slots, rec->iters[b]) : 0;
+            rec->weight_slots ? np_record_slot(rec->weight_slots, rec->course[b].iters) : 0;
         for (int64_t i = rec->offsets[b]; i < rec->offsets[b + 1]; i++)
             w[i] = rec->weight_slots ? ((const real *)rec->w)[slot * rec->n + i] : 1;
     }

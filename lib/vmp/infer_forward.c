@@ -22,11 +22,15 @@ static forward_room take_forward(np_arena *arena, np_run *run, const np_record *
     return room;
 }
 
-/* The text for the first set that could not be done. */
+/* The text for the first set that could not be done. Workers know whether there is one: their
+ * notes on all the sets would have to come from their caches. */
 static npagg_status check_sets(const np_run *run)
 {
-    for (int64_t b = 0; b < run->n_sets; b++) {
-        if (!run->rec->bad[b])
+    int bad = 0;
+    for (int32_t i = 0; i < run->workers; i++)
+        bad |= run->work[i].bad;
+    for (int64_t b = 0; bad && b < run->n_sets; b++) {
+        if (!run->rec->course[b].bad)
             continue;
         const int64_t first = run->offsets[b], d = run->pgm.d;
         const np_rows rows = {
@@ -60,7 +64,7 @@ static void hand_out(np_run *run, real *q, real *logz)
     else if (count > 0)
         memcpy(q, run->q, (size_t)count * sizeof(real));
     for (int64_t b = 0; logz && b < run->n_sets; b++)
-        logz[b] = np_saturate(run->rec->bound[b]);
+        logz[b] = np_saturate(run->rec->course[b].bound);
 }
 
 npagg_status NP_REAL(np_infer_forward)(np_run *run, int64_t n, const real *params, real *q,
@@ -80,7 +84,6 @@ npagg_status NP_REAL(np_infer_forward)(np_run *run, int64_t n, const real *param
     run->rec = cache ? np_record_take(&kept, shape) : room.rec;
     run->q = room.q;
     NP_TRY(NP_REAL(np_pgm_load)(run->ctx, run->pgm.prior, params, run->rec->value, &run->pgm));
-    memset(run->rec->wild, 0, (size_t)run->n_sets * sizeof(int32_t));
     if (run->n_sets > 0) {
         memcpy(run->rec->offsets, run->offsets, (size_t)(run->n_sets + 1) * sizeof(int64_t));
         memcpy(run->rec->ends, run->ends, (size_t)run->n_sets * sizeof(int64_t));

@@ -23,7 +23,7 @@ npagg_status npagg_infer_iters(npagg_ctx *ctx, const npagg_cache *cache, int32_t
     const np_record *rec = NULL;
     NP_TRY(find(ctx, cache, iters, "iters", &rec));
     for (int64_t b = 0; b < rec->n_sets; b++)
-        iters[b] = rec->iters[b];
+        iters[b] = rec->course[b].iters;
     return NPAGG_OK;
 }
 
@@ -34,7 +34,7 @@ npagg_status npagg_infer_grad_iters(npagg_ctx *ctx, const npagg_cache *cache, in
     if (!rec->implicit_done)
         return np_fail(ctx, NPAGG_E_STATE, "the cache has seen no implicit backward");
     for (int64_t b = 0; b < rec->n_sets; b++)
-        n[b] = rec->grad_iters[b];
+        n[b] = rec->course[b].grad_iters;
     return NPAGG_OK;
 }
 
@@ -43,7 +43,7 @@ npagg_status npagg_infer_residual(npagg_ctx *ctx, const npagg_cache *cache, doub
     const np_record *rec = NULL;
     NP_TRY(find(ctx, cache, residual, "residual", &rec));
     for (int64_t b = 0; b < rec->n_sets; b++)
-        residual[b] = rec->residual[2 * b];
+        residual[b] = rec->course[b].residual[0];
     return NPAGG_OK;
 }
 
@@ -56,11 +56,12 @@ npagg_status npagg_infer_trace(npagg_ctx *ctx, const npagg_cache *cache, int64_t
                        rec->n_sets - 1);
     if (!rec->evidence)
         return np_fail(ctx, NPAGG_E_STATE, "infer_trace: forward was not asked for logz");
-    if (rec->iters[set] > rec->trace_room)
+    if (rec->course[set].iters > rec->trace_room)
         return np_fail(ctx, NPAGG_E_STATE,
                        "infer_trace: set %" PRId64
                        " took %d sweeps, implicit mode keeps the bounds of %d",
-                       set, (int)rec->iters[set], (int)rec->trace_room);
-    memcpy(bound, rec->trace + set * rec->trace_room, (size_t)rec->iters[set] * sizeof(double));
+                       set, (int)rec->course[set].iters, (int)rec->trace_room);
+    memcpy(bound, rec->trace + set * rec->trace_room,
+           (size_t)rec->course[set].iters * sizeof(double));
     return NPAGG_OK;
 }

@@ -14,6 +14,16 @@
 
 #define NP_IMPLICIT_TRACE 128 /* bounds per set that implicit mode keeps */
 
+/* What is known of a set. All that one worker writes while others have the next sets. */
+typedef struct np_course {
+    _Alignas(NP_APART) np_partial stats; /* scalars only */
+    int32_t iters;                       /* sweeps taken */
+    int32_t wild, bad;                   /* as np_partial has them */
+    int32_t grad_iters;
+    double residual[2]; /* of the last sweep, of the one before */
+    double bound;       /* the last one */
+} np_course;
+
 typedef struct np_record {
     /* the shape of the call */
     const np_znode *z;
@@ -23,6 +33,7 @@ typedef struct np_record {
     int32_t max_iters, grad;      /* settings */
     double tol;
     int32_t slots;        /* sweeps that are kept */
+    int64_t hyper_slots;  /* as many, and in small batches more, to keep sets apart */
     int32_t weight_slots; /* those of w: 0 if all weights are 1 */
     int32_t last_weights; /* w has those after the last sweep */
     int64_t logw_slots;   /* log weights of a mixture per sweep: K, or 0 */
@@ -31,21 +42,16 @@ typedef struct np_record {
     size_t real_size;
     int32_t implicit_done; /* grad_iters is filled */
 
-    double *value;       /* [P]: the prior's, as np_pgm has them */
-    int64_t *offsets;    /* [B+1] */
-    int64_t *ends;       /* [B] */
-    int32_t *iters;      /* [B]: sweeps taken */
-    int32_t *wild, *bad; /* [B]: as np_partial has them */
-    int32_t *grad_iters; /* [B] */
-    double *residual;    /* [B,2]: of the last sweep, of the one before */
-    np_partial *stats;   /* [B]: scalars only */
-    double *hyper;       /* [B,slots]: what entered the sweep */
-    double *sums;        /* [B,slots,2,D] */
-    double *logw;        /* [B,slots,K]: they cost logarithms, so they are not computed again */
-    double *mean;        /* [B,D] if any: saves backward the components */
-    double *trace;       /* [B,trace_room]: the first bounds of each set */
-    double *bound;       /* [B]: the last one */
-    void *w;             /* [weight_slots,N] real */
+    double *value;     /* [P]: the prior's, as np_pgm has them */
+    int64_t *offsets;  /* [B+1] */
+    int64_t *ends;     /* [B] */
+    np_course *course; /* [B] */
+    double *hyper;     /* [B,hyper_slots]: what entered each sweep */
+    double *sums;      /* [B,slots,2,D] */
+    double *logw;      /* [B,slots,K]: they cost logarithms, so they are not computed again */
+    double *mean;      /* [B,D] if any: saves backward the components */
+    double *trace;     /* [B,trace_room]: the first bounds of each set */
+    void *w;           /* [weight_slots,N] real */
 } np_record;
 
 /* Takes the record itself and its arrays from the arena, given its shape; NULL while measuring. */

@@ -44,7 +44,7 @@ real *NP_REAL(np_set_weights)(const np_set *set, int32_t t)
 
 int NP_REAL(np_set_is_kept)(const np_run *run, int64_t b)
 {
-    return run->rec->iters[b] <= np_min(2, run->rec->slots);
+    return run->rec->course[b].iters <= np_min(2, run->rec->slots);
 }
 
 /* Where the set's rows are kept from pass to pass, if they are. */
@@ -73,7 +73,7 @@ static np_set open_set(const np_run *run, int64_t b, int32_t worker, npagg_ctx *
         .turn = &run->work[worker].turn,
         .fast = NP_REAL(np_kernels_choose)(run->ctx->cpu),
         .ref = &NP_REAL(np_kernels_ref),
-        .wild = run->rec->wild[b],
+        .wild = run->rec->course[b].wild, /* which forward finds anew */
         .zero = run->zero,
         .spare = run->work[worker].spare,
         .dims = run->pgm.dims,
@@ -88,10 +88,10 @@ static np_set open_set(const np_run *run, int64_t b, int32_t worker, npagg_ctx *
     return (np_set){run, b, first, rows, &run->work[worker], grad};
 }
 
-/* Each at the start of a cache line. */
 void NP_REAL(np_run_take_grad)(np_arena *arena, np_run *run)
 {
-    run->grad_stride = (run->pgm.p + 7) / 8 * 8;
+    const int64_t apart = NP_APART / sizeof(double);
+    run->grad_stride = (run->pgm.p + apart - 1) / apart * apart;
     run->grad = NP_TAKE2(arena, run->groups + 1, run->grad_stride, double);
     run->grad_alone = NP_REAL(np_run_grad)(run, run->groups);
 }

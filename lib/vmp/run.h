@@ -15,11 +15,12 @@
 
 /* Arrays of one worker, reused from set to set. */
 typedef struct NP_REAL(np_work) {
-    np_partial *partial; /* [chunks] */
-    np_kept kept;        /* rows of a small set that has many sweeps */
-    double *spare;       /* [D] */
-    int32_t turn;        /* as np_rows has it */
-    np_post post[2];     /* of two sweeps in succession */
+    _Alignas(NP_APART) np_partial *partial; /* [chunks] */
+    np_kept kept;                           /* rows of a small set that has many sweeps */
+    double *spare;                          /* [D] */
+    int32_t turn;                           /* as np_rows has it */
+    int32_t bad;                            /* forward: one of its sets could not be done */
+    np_post post[2];                        /* of two sweeps in succession */
     /* backward only */
     np_dpost dpost;
     np_back *back;            /* [slots] */

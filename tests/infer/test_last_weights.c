@@ -6,8 +6,9 @@
 #include "inference.h"
 #include "meter.h"
 
-/* So many rows that their floats fill whole cache lines: the cache's bytes count them exactly. */
-enum { N = 16 };
+/* So many rows that their floats fill what arrays are aligned to: the cache's bytes count them
+ * exactly. */
+enum { N = 32 };
 
 static meter memory; /* new memory is junk: what was not written cannot be right by chance */
 static npagg_ctx *ctx;
@@ -26,7 +27,7 @@ void tearDown(void)
 
 static problem *draw(const flavour *kind, int32_t mode, int weighted)
 {
-    const int64_t sizes[] = {7, 0, 5, 4};
+    const int64_t sizes[] = {14, 0, 11, 7};
     test_rng rng = {61};
     problem *p = problem_create(&rng, kind->kind, kind->robust, 5, kind->k, 4, sizes, weighted);
     p->grad = mode;
