@@ -47,6 +47,12 @@ def layer_rate(limits, threads, i, o):
                      l["threads"] == threads and (l["in"], l["out"]) == shape)
 
 
+def fma_rate(limits, threads):
+    """Multiplications and additions per second of the widest vectors; 0 if not measured."""
+    return 1e9 * max((l["gflops"] for l in limits if l["limit"] == "fma" and
+                      l["threads"] == threads), default=0)
+
+
 def stream_rate(limits, threads, kinds, size):
     """Bytes per second of the best of these loops, its arrays the next larger measured size."""
     here = [l for l in limits if l["limit"] in kinds and l["threads"] == threads]
@@ -82,12 +88,13 @@ def limit(r, limits, threads):
     if r["step"]:
         seconds = sum(2 * rows * i * o * (3 if back else 2) / layer_rate(limits, threads, i, o)
                       for rows, i, o, back in layers(r))
-        return dict(name="BLIS", seconds=seconds, gflop=1e-9 * flops(r))
+        fma = fma_rate(limits, threads)
+        return dict(name="BLIS", seconds=seconds, gflop=1e-9 * flops(r),
+                    fma_seconds=flops(r) / fma if fma else 0)
     c = counted(r, next(l["bytes"] for l in limits if l["limit"] == "cache"))
     kinds = ("copy", "memcpy") if c["back"] else ("read",)
     memory = c["bytes"] / stream_rate(limits, threads, kinds, c["resident"])
-    fma = max(l["gflops"] for l in limits if l["limit"] == "fma" and l["isa"] == "avx2" and
-              l["threads"] == threads)
-    compute = c["operations"] / (1e9 * fma / 2) if fma else 0
+    fma = fma_rate(limits, threads)
+    compute = 2 * c["operations"] / fma if fma else 0
     name = ("copy" if c["back"] else "read") if memory >= compute else "arithmetic"
     return dict(name=name, seconds=max(memory, compute), megabytes=1e-6 * c["bytes"])

@@ -7,6 +7,7 @@
  * fma   multiply-adds of floats in registers        GFLOP/s
  * layer BLIS's three products of a layer in x out, in tiles of so many rows   GFLOP/s
  * read, copy, memcpy, update                        GB/s; bytes: of all arrays of all threads
+ * exchange  a number that threads hand to each other, a cache line each time   hand-overs per us
  *
  * Each is the best of several tries: a limit is not a mean.
  */
@@ -208,6 +209,39 @@ static void print_streams(int threads, double seconds)
     destroy_threads(t, threads);
 }
 
+/* Turns of all threads; on lines of its own. */
+static struct {
+    _Alignas(128) _Atomic int64_t turn;
+    char apart[128];
+} baton;
+
+/* rows: threads; count: this one's number; in: turns of earlier calls. */
+static double limit_exchange(limit_job *job)
+{
+    for (int64_t i = 0; i < job->repeats; i++) {
+        const int64_t mine = job->in + job->count + i * job->rows;
+        while (atomic_load_explicit(&baton.turn, memory_order_acquire) != mine)
+            ;
+        atomic_store_explicit(&baton.turn, mine + 1, memory_order_release);
+    }
+    job->in += job->repeats * job->rows;
+    return 1;
+}
+
+/* What cores that share a cache do in 20 to 50 ns takes others 200 and more. */
+static void print_exchange(int threads, double seconds)
+{
+    limit_thread t[MOST_THREADS];
+    create_threads(t, threads, limit_exchange, 0, 0);
+    for (int i = 0; i < threads; i++) {
+        t[i].job.rows = threads;
+        t[i].job.count = i;
+    }
+    const double rate = measure_best(t, threads, seconds);
+    printf("{\"limit\": \"exchange\", \"threads\": %d, \"per_us\": %.3f}\n", threads, 1e-6 * rate);
+    destroy_threads(t, threads);
+}
+
 static void print_cache(void)
 {
     const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
@@ -232,6 +266,8 @@ int main(int argc, char **argv)
         print_fma(threads, seconds);
         print_layers(threads, seconds);
         print_streams(threads, seconds);
+        if (threads > 1)
+            print_exchange(threads, seconds);
     }
     return 0;
 }

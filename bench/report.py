@@ -40,19 +40,24 @@ def torch_cell(times):
     return f"{duration(found[0])} ({found[1].split()[-1]})" if found else "–"
 
 
+def limit_cell(limit, seconds):
+    cell = f"{100 * limit['seconds'] / seconds:.0f} % {limit['name']}"
+    fma = limit.get("fma_seconds", 0)
+    return f"{cell}, {100 * fma / seconds:.0f} % FMA" if fma else cell
+
+
 def row_line(entry, threads, statistic):
     times = {k: dict(t, time=t[statistic]) for k, t in entry["times"].items()}
     name = entry["row"]
     ours, one = times[f"npagg {threads}"], times["npagg 1"]
     other = ratio({k: t for k, t in times.items() if "plain" not in k}, "torch", ours["time"])
     installed = duration(times["installed"]["time"]) if "installed" in times else "–"
-    share = 100 * entry["limit"]["seconds"] / ours["time"]
     least, aim = WANTED.get(name, ("", ""))
     wanted = f"{least}; {aim}" if aim else least
     return [name, duration(ours["time"]), f"{duration(ours['q1'])} – {duration(ours['q3'])}",
             f"{one['time'] / ours['time']:.2f}", torch_cell(times), installed,
             ratio(times, "torch plain", ours["time"]), other,
-            f"{share:.0f} % {entry['limit']['name']}", wanted]
+            limit_cell(entry["limit"], ours["time"]), wanted]
 
 
 def markdown(head, rows):
@@ -103,9 +108,12 @@ def limit_text(result):
             cells.append(" / ".join(f"{l['gbs']:.0f}" for kind in ("read", "copy", "memcpy")
                                     for l in here if l["limit"] == kind and l["bytes"] == bytes_))
         rows.append(cells)
+    exchange = [f"A cache line goes from thread to thread in {1e3 / l['per_us']:.0f} ns.\n\n"
+                for l in limits if l["limit"] == "exchange"]
     head = ["threads", "FMA AVX2", "FMA AVX-512", "BLIS 128×128", "BLIS 64×128", "BLIS 64×64",
             "read/copy/memcpy 1 MB", "32 MB", "1 GB"]
-    return "### limits of the machine (GFLOP/s, GB/s)\n\n" + markdown(head, rows) + "\n"
+    return ("### limits of the machine (GFLOP/s, GB/s)\n\n" + markdown(head, rows) + "\n" +
+            "".join(exchange))
 
 
 def blas_name(paths):
