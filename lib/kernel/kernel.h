@@ -53,11 +53,13 @@ typedef struct NP_REAL(np_pairs) {
  * and with it what (A9) has for one, and slopes is added to:
  *   c = -y w  with  y = omega s w / top,   slopes += sum_i y_i (1 - w_i)
  */
-#define NP_VISIT_ROWS 12 /* room for so many rows will do */
+#define NP_VISIT_ROWS 22 /* room for so many rows will do */
 typedef struct NP_REAL(np_visit) {
     double top, base;
     const real *omega, *w; /* [n]; omega NULL: 1 */
     const double *q_0;     /* [n]; NULL: 0 */
+    double floor, grow;    /* with q_0, unless stale is NULL: */
+    int32_t *stale;        /* 1 if floor + q_0 / 2 <= grow (floor + s / 2) is not so for some row */
     double *s;             /* [n]: out */
     real *c;               /* [n]: out */
     double *slopes;

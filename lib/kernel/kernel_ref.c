@@ -121,7 +121,10 @@ static void count_row(int64_t d, int64_t i, double s, const real *lam, const rea
     if (visit->w) {
         *visit->slopes += slopes(1, visit->top, &omega, &visit->w[i], &s, &c);
     } else {
-        s += visit->q_0 ? visit->q_0[i] : 0;
+        const double q_0 = visit->q_0 ? visit->q_0[i] : 0;
+        s += q_0;
+        if (visit->q_0 && visit->stale)
+            *visit->stale |= !(visit->floor + 0.5 * q_0 <= visit->grow * (visit->floor + 0.5 * s));
         weights(1, visit->top, visit->base, &s, &c);
         c = np_saturate((double)omega * (double)c);
     }

@@ -1,12 +1,12 @@
 /*
  * Sweeps over rows, by vectors along the dimensions.
  *
- * Rows go by in groups of four. While the sums over dimensions of one group are taken and the group
- * before it is weighed, the one before that, which is in the first-level cache still, is counted:
- * its shares of the sums over rows. So a core has the rows that come, from the second-level cache
- * or from further away, and arithmetic that need not wait for them; and three groups are on their
- * way, NP_VISIT_ROWS. Rows that may come from memory are taken one by one, in its order. The last
- * group is the last four rows; those of them that an earlier group had count nothing there.
+ * Rows go by in parts of PART, which stay in the first-level cache: first the sums over dimensions
+ * of each row and what it counts, then the part's share of the sums over rows. A core has the next
+ * part's rows to fetch and multiply while it waits for the weights of this one. Sums over dimensions
+ * are of four rows at a time, so that a vector is read once for all; the last four of a part may
+ * have been among the four before, and are found to be the same. Rows that may come from memory are
+ * taken one by one, in its order.
  */
 #include <string.h>
 
@@ -39,14 +39,16 @@ void NP_SIMD_NAME(np_pair_dot)(int64_t d, const double *E, const double *dL, con
 enum {
     PAIRS = 4,  /* beside KNOWN, FRESH, FAR: rows that are lam and g already */
     SQUARE = 8, /* b is x */
-    WHOLE = 16, /* d is such that the sums over rows stay in registers throughout */
-    HEAP_COLUMNS = NP_LANE_BYTES == 64 ? 8 : 2,
+    WHOLE = 16, /* D is that of the vectors of dimensions that are counted together */
+    PART = 8,
+    PART_MOST = PART + ROWS - 1, /* the last one takes what is less than four rows, too */
+    COLUMNS = NP_LANE_BYTES == 64 ? 8 : 4,
     PAIR_TILE = 16 * W /* 32 numbers per lane, as a TILE has at most */
 };
 
-/* What is the same for all groups. */
+/* What is the same for all rows. */
 typedef struct pass {
-    const np_visit *visit;
+    np_visit visit;
     double by; /* 1 / top */
     int64_t n, d;
     const np_block *k;              /* rows, unless they are lam and g already: */
@@ -55,246 +57,192 @@ typedef struct pass {
     real *L, *h;                    /* [d]: sums over rows; NULL: not wanted */
 } pass;
 
-/* ROWS rows: where they come from; where lam and g are, or are left; what they count. */
-typedef struct group {
-    const real *m[ROWS], *v[ROWS];
+/* Rows first .. first+n-1, at most PART_MOST; where their lam and g are, or are left, [n,d]. */
+typedef struct part {
+    int64_t first, n;
     const real *lam, *g;
     real *to_lam, *to_g;
-    real c[ROWS];
-} group;
+} part;
 
-/* Sums over rows of some vectors of dimensions. */
-typedef struct heap {
-    vec L[HEAP_COLUMNS], h[HEAP_COLUMNS];
-} heap;
-
-/* n lanes of R rows of the group, from row r0 on: sum += what they give. */
-INLINE void come_pairs(const pass *p, const group *x, int r0, int R, int64_t j, int64_t n,
-                       vec sum[ROWS])
+/* D, which compilers know if it is the usual one. */
+INLINE int64_t dims(const pass *p, int kind)
 {
-    const vec a = load_n(p->a + j, n), b = load_n(p->b + j, n);
-    for (int r = r0; r < r0 + R; r++)
-        sum[r] = mad(a, load_n(x->lam + r * p->d + j, n), sum[r]);
-    for (int r = r0; r < r0 + R; r++)
-        sum[r] = mad(b, load_n(x->g + r * p->d + j, n), sum[r]);
+    return kind & WHOLE ? COLUMNS * W : p->d;
 }
 
-INLINE void come_rows(const pass *p, const group *x, int kind, int r0, int R, int64_t j, int64_t n,
-                      vec sum[ROWS])
+/* n lanes of R rows from row i of the part on: sum += what they give. */
+INLINE void come_pairs(const pass *p, const part *x, int kind, int64_t i, int R, int64_t j,
+                       int64_t n, vec sum[ROWS])
 {
+    const int64_t d = dims(p, kind);
+    const vec a = load_n(p->a + j, n), b = load_n(p->b + j, n);
+    const real *lam = x->lam + i * d + j, *g = x->g + i * d + j;
+    for (int r = 0; r < R; r++)
+        sum[r] = mad(a, load_n(lam + r * d, n), sum[r]);
+    for (int r = 0; r < R; r++)
+        sum[r] = mad(b, load_n(g + r * d, n), sum[r]);
+}
+
+INLINE void come_rows(const pass *p, const part *x, int kind, int64_t i, int R, int64_t j,
+                      int64_t n, vec sum[ROWS])
+{
+    const np_block *k = p->k;
+    const int64_t d = dims(p, kind);
     const vec high = load_n(p->high + j, n), low = load_n(p->low + j, n), a = load_n(p->a + j, n);
     const vec b = kind & SQUARE ? splat(0) : load_n(p->b + j, n);
-    for (int r = r0; r < r0 + R; r++) {
-        const vec y = (load_n(x->m[r] + j, n) - high) - low;
+    for (int r = 0; r < R; r++) {
+        const int64_t row = k->row[x->first + i + r] * d + j, at = (i + r) * d + j;
+        const vec y = (load_n(k->m + row, n) - high) - low;
         const vec lam =
-            kind & FRESH ? splat(1) / load_or_one(x->v[r] + j, n) : load_n(x->v[r] + j, n);
+            kind & FRESH ? splat(1) / load_or_one(k->v + row, n) : load_n(x->lam + at, n);
         if (kind & FRESH) {
-            ask(x->m[r] + j, kind, p->k->ahead);
-            ask(x->v[r] + j, kind, p->k->ahead);
-            store_n(x->to_lam + r * p->d + j, n, lam);
+            ask(k->m + row, kind, k->ahead);
+            ask(k->v + row, kind, k->ahead);
+            store_n(x->to_lam + at, n, lam);
         }
-        store_n(x->to_g + r * p->d + j, n, lam * y);
+        store_n(x->to_g + at, n, lam * y);
         sum[r] = mad(lam, mad(kind & SQUARE ? y : b, y, a), sum[r]);
     }
 }
 
-INLINE void count_rows(const pass *p, const group *o, int R, const vec c[ROWS], int64_t j,
-                       int64_t n, vec *L, vec *h)
+INLINE void come(const pass *p, const part *x, int kind, int64_t i, int R, int64_t j, int64_t n,
+                 vec sum[ROWS])
 {
-    for (int r = 0; r < R; r++) {
-        *L = mad(c[r], load_n(o->lam + r * p->d + j, n), *L);
-        *h = mad(c[r], load_n(o->g + r * p->d + j, n), *h);
-    }
+    if (kind & PAIRS)
+        come_pairs(p, x, kind, i, R, j, n, sum);
+    else
+        come_rows(p, x, kind, i, R, j, n, sum);
 }
 
-/*
- * C vectors of dimensions from j on, of which the last has n lanes: of R rows of group x from r0
- * on the sums over dimensions, of the first R_o rows of group o the shares. Either may be NULL.
- */
-INLINE void pass_columns(const pass *p, int kind, const group *x, int r0, int R, const group *o,
-                         int R_o, const vec c[ROWS], int C, int64_t j, int64_t n, vec sum[ROWS],
-                         heap *whole)
+/* The sums over dimensions of R rows, which is ROWS or 1, from row i of the part on. */
+INLINE void sum_rows(const pass *p, const part *x, int kind, int64_t i, int R, double *s)
 {
-    heap room, *to = kind & WHOLE ? whole : &room;
-    for (int q = 0; o && !(kind & WHOLE) && q < C; q++) {
-        to->L[q] = load_n(p->L + j + q * W, q + 1 < C ? W : n);
-        to->h[q] = load_n(p->h + j + q * W, q + 1 < C ? W : n);
-    }
-#pragma GCC unroll 8
-    for (int q = 0; q < C; q++) {
-        const int64_t at = j + q * W, lanes = q + 1 < C ? W : n;
-        if (x && kind & PAIRS)
-            come_pairs(p, x, r0, R, at, lanes, sum);
-        else if (x)
-            come_rows(p, x, kind, r0, R, at, lanes, sum);
-        for (int r = r0; x && r < r0 + R; r++)
-            pin(&sum[r]);
-        if (o)
-            count_rows(p, o, R_o, c, at, lanes, &to->L[q], &to->h[q]);
-    }
-    for (int q = 0; o && !(kind & WHOLE) && q < C; q++) {
-        store_n(p->L + j + q * W, q + 1 < C ? W : n, to->L[q]);
-        store_n(p->h + j + q * W, q + 1 < C ? W : n, to->h[q]);
-    }
-}
-
-/* Dimensions j0 .. end-1, likewise. */
-INLINE void pass_tile(const pass *p, int kind, const group *x, int r0, int R, const group *o,
-                      int R_o, int64_t j0, int64_t end, vec sum[ROWS], heap *whole)
-{
-    int64_t j = j0;
-    vec c[ROWS];
-    for (int r = 0; o && r < R_o; r++)
-        c[r] = splat(o->c[r]);
-    for (; j + HEAP_COLUMNS * W <= end; j += HEAP_COLUMNS * W)
-        pass_columns(p, kind, x, r0, R, o, R_o, c, HEAP_COLUMNS, j, W, sum, whole);
-    if (kind & WHOLE)
-        return;
-    for (; j + W <= end; j += W)
-        pass_columns(p, kind, x, r0, R, o, R_o, c, 1, j, W, sum, whole);
-    if (j < end)
-        pass_columns(p, kind, x, r0, R, o, R_o, c, 1, j, end - j, sum, whole);
-}
-
-/* All dimensions, likewise; s [R] += the sums over them. */
-INLINE void pass_rows(const pass *p, int kind, const group *x, int r0, int R, const group *o,
-                      int R_o, double *s, heap *whole)
-{
-    const int64_t d = kind & WHOLE ? HEAP_COLUMNS * W : p->d;
-    const int64_t tile = kind & PAIRS ? PAIR_TILE : TILE;
+    const int64_t tile = kind & PAIRS ? PAIR_TILE : TILE, d = dims(p, kind);
+    for (int r = 0; r < R; r++)
+        s[r] = 0;
     for (int64_t j0 = 0; j0 < d; j0 += tile) {
+        const int64_t end = np_min(d, j0 + tile);
         vec sum[ROWS] = {{0}};
-        pass_tile(p, kind, x, r0, R, o, R_o, j0, np_min(d, j0 + tile), sum, whole);
-        if (x && R == ROWS)
+        int64_t j = j0;
+#pragma GCC unroll 8
+        for (; j + W <= end; j += W)
+            come(p, x, kind, i, R, j, W, sum);
+        if (j < end)
+            come(p, x, kind, i, R, j, end - j, sum);
+        if (R == ROWS)
             add_sums_of_four(sum, s);
-        else if (x)
-            *s += sum_of_one(sum[r0]);
+        else
+            *s += sum_of_one(sum[0]);
+    }
+}
+
+/* C vectors of dimensions from j on, of which the last has n lanes: the shares of all rows of the
+ * part in the sums over rows. */
+INLINE void count_columns(const part *x, const real *c, real *L, real *h, int64_t d, int C,
+                          int64_t j, int64_t n)
+{
+    const real *lam = x->lam + j, *g = x->g + j;
+    vec to_L[COLUMNS], to_h[COLUMNS];
+    for (int q = 0; q < C; q++) {
+        to_L[q] = load_n(L + j + q * W, q + 1 < C ? W : n);
+        to_h[q] = load_n(h + j + q * W, q + 1 < C ? W : n);
+    }
+    for (int64_t i = 0; i < x->n; i++, lam += d, g += d) {
+        const vec by = splat(c[x->first + i]);
+        for (int q = 0; q < C; q++) {
+            to_L[q] = mad(by, load_n(lam + q * W, q + 1 < C ? W : n), to_L[q]);
+            to_h[q] = mad(by, load_n(g + q * W, q + 1 < C ? W : n), to_h[q]);
+        }
+    }
+    for (int q = 0; q < C; q++) {
+        store_n(L + j + q * W, q + 1 < C ? W : n, to_L[q]);
+        store_n(h + j + q * W, q + 1 < C ? W : n, to_h[q]);
     }
 }
 
 /* What need not be there for every kind is there once. */
 #define ONCE static __attribute__((noinline))
 
-/* The shares of R rows, which is ROWS or 1, of group o. */
-ONCE void count_alone(const pass *p, const group *o, int R)
+/* c [n]: of all rows. */
+ONCE void count_part(int64_t d, const part *x, const real *c, real *L, real *h)
 {
-    if (R == ROWS)
-        pass_rows(p, KNOWN, NULL, 0, 0, o, ROWS, NULL, NULL);
-    else
-        pass_rows(p, KNOWN, NULL, 0, 0, o, 1, NULL, NULL);
+    int64_t j = 0;
+    for (; j + COLUMNS * W <= d; j += COLUMNS * W)
+        count_columns(x, c, L, h, d, COLUMNS, j, W);
+    for (; j + 2 * W <= d; j += 2 * W)
+        count_columns(x, c, L, h, d, 2, j, W);
+    for (; j < d; j += W)
+        count_columns(x, c, L, h, d, 1, j, np_min(W, d - j));
 }
 
-/* The sums of group x, while group o, if there is one, is counted. */
-INLINE void pass_group(const pass *p, int kind, const group *x, const group *o, double s[ROWS],
-                       heap *whole)
+/* n rows from row `first` on; of rows for which there is no room the part before is still there. */
+INLINE part open_part(const pass *p, int kind, int64_t first, int64_t n)
 {
-    if (!(kind & FAR)) {
-        pass_rows(p, kind, x, 0, ROWS, o, ROWS, s, whole);
-        return;
-    }
-    for (int r = 0; r < ROWS; r++)
-        pass_rows(p, kind, x, r, 1, NULL, 0, s + r, whole);
-    if (o)
-        count_alone(p, o, ROWS);
-}
-
-/* Rows from row i on, R of them, which are number `slot` where only some rows are left. */
-INLINE group open_group(const pass *p, int kind, int64_t i, int R, int64_t slot)
-{
-    const np_block *k = p->k;
-    const np_visit *visit = p->visit;
-    const int64_t at = (visit->rows >= p->n ? i : slot) * p->d;
-    group x = {.to_lam = kind & FRESH ? visit->lam + at : NULL,
-               .to_g = kind & PAIRS ? NULL : visit->g + at};
+    const np_visit *visit = &p->visit;
+    const int64_t d = dims(p, kind), at = first * d,
+                  room = visit->rows >= p->n ? at : first / PART % 2 * PART_MOST * d;
+    part x = {.first = first, .n = n};
     if (kind & PAIRS) {
-        x.lam = p->lam + i * p->d;
-        x.g = p->g + i * p->d;
+        x.lam = p->lam + at;
+        x.g = p->g + at;
         return x;
     }
-    for (int r = 0; r < R; r++) {
-        x.m[r] = k->m + k->row[i + r] * p->d;
-        x.v[r] = kind & FRESH ? k->v + k->row[i + r] * p->d : k->lam + (i + r) * p->d;
-    }
-    x.lam = kind & FRESH ? x.to_lam : k->lam + i * p->d;
+    x.to_lam = kind & FRESH ? visit->lam + room : NULL;
+    x.to_g = visit->g + room;
+    x.lam = kind & FRESH ? x.to_lam : p->k->lam + at;
     x.g = x.to_g;
     return x;
 }
 
-/* Fewer rows than a group has: one by one. */
-ONCE void pass_few(const pass *p, int kind, quarter *slopes)
+/* Sums over dimensions of the part's rows, then what they count. */
+INLINE void weigh_part(const pass *p, const part *x, int kind, tally *t)
 {
-    group x = open_group(p, kind, 0, (int)p->n, 0);
-    double s[ROWS] = {0};
-    for (int r = 0; r < p->n; r++)
-        pass_rows(p, kind, &x, r, 1, NULL, 0, s + r, NULL);
-    weigh_few(p->visit, p->n, s, slopes, x.c);
-    for (int r = 0; p->L && r < p->n; r++) {
-        const group one = {.lam = x.lam + r * p->d, .g = x.g + r * p->d, .c = {x.c[r]}};
-        count_alone(p, &one, 1);
-    }
-}
-
-/* The group from row i on, or the last rows; s [ROWS] gets its sums, while group o is counted. */
-INLINE group pass_next(const pass *p, int kind, int64_t i, const group *o, double *s, heap *whole)
-{
-    const group x = open_group(p, kind, np_min(i, p->n - ROWS), ROWS, i % NP_VISIT_ROWS);
-    for (int r = 0; r < ROWS; r++)
-        s[r] = 0;
-    pass_group(p, kind, &x, o, s, whole);
-    return x;
-}
-
-/* What the group from row i on counts. */
-INLINE void weigh_next(const pass *p, int64_t i, const double *s, quarter *slopes, group *x)
-{
-    const int64_t first = np_min(i, p->n - ROWS);
-    weigh_four(p->visit, p->by, first, i - first, s, slopes, x->c);
-}
-
-/* Of three groups in succession the first is counted while the second is weighed and the third
- * comes. */
-INLINE void pass_many(const pass *p, int kind, quarter *slopes)
-{
-    heap whole;
-    group o = {0}, x = {0};
-    double s[ROWS] = {0};
-    for (int q = 0; kind & WHOLE && q < HEAP_COLUMNS; q++)
-        whole.L[q] = whole.h[q] = splat(0);
-    for (int64_t i = 0; i < p->n; i += ROWS) {
-        if (i > 0)
-            weigh_next(p, i - ROWS, s, slopes, &x);
-        const group next = i < 2 * ROWS || !p->L ? pass_next(p, kind, i, NULL, s, &whole)
-                                                 : pass_next(p, kind, i, &o, s, &whole);
-        o = x;
-        x = next;
-    }
-    weigh_next(p, (p->n - 1) / ROWS * ROWS, s, slopes, &x);
-    for (int q = 0; kind & WHOLE && p->L && q < HEAP_COLUMNS; q++) {
-        store(p->L + q * W, whole.L[q]);
-        store(p->h + q * W, whole.h[q]);
-    }
-    if (p->L && p->n > ROWS)
-        count_alone(p, &o, ROWS);
-    if (p->L)
-        count_alone(p, &x, ROWS);
-}
-
-INLINE void pass_all(const pass *p, int kind, quarter *slopes)
-{
-    const int whole = !(kind & FAR) && p->n >= ROWS && p->d == HEAP_COLUMNS * W;
-    if (p->L && !whole)
-        memset(p->L, 0, 2 * (size_t)p->d * sizeof(real)); /* h follows */
-    if (p->n < ROWS)
-        pass_few(p, kind, slopes);
-    else if (whole)
-        pass_many(p, kind | WHOLE, slopes);
+    double s[PART_MOST + 1];
+    if (kind & FAR || x->n < ROWS)
+        for (int64_t i = 0; i < x->n; i++)
+            sum_rows(p, x, kind, i, 1, s + i);
     else
-        pass_many(p, kind, slopes);
+        for (int64_t i = 0; i < x->n; i += ROWS) {
+            const int64_t from = np_min(i, x->n - ROWS);
+            sum_rows(p, x, kind, from, ROWS, s + from);
+        }
+    if (x->n < ROWS)
+        weigh_few(&p->visit, x->n, s, t);
+    for (int64_t i = 0; x->n >= ROWS && i < x->n; i += ROWS) {
+        const int64_t from = np_min(i, x->n - ROWS);
+        weigh_four(&p->visit, p->by, x->first + from, i - from, s + from, t);
+    }
+}
+
+/* While a part is weighed the one before it is counted. */
+INLINE void pass_parts(const pass *p, int kind, tally *t)
+{
+    part x[2];
+    int now = 0;
+    if (p->L)
+        memset(p->L, 0, 2 * (size_t)p->d * sizeof(real)); /* h follows */
+    for (int64_t first = 0; first < p->n; first += x[now].n, now ^= 1) {
+        const int64_t left = p->n - first;
+        x[now] = open_part(p, kind, first, left <= PART_MOST ? left : PART);
+        weigh_part(p, &x[now], kind, t);
+        if (p->L && first > 0)
+            count_part(p->d, &x[!now], p->visit.c, p->L, p->h);
+    }
+    if (p->L && p->n > 0)
+        count_part(p->d, &x[!now], p->visit.c, p->L, p->h);
+}
+
+INLINE void pass_all(const pass *p, int kind, tally *t)
+{
+    if (p->d == COLUMNS * W && !(kind & FAR))
+        pass_parts(p, kind | WHOLE, t);
+    else
+        pass_parts(p, kind, t);
 }
 
 static pass begin_pass(const np_visit *visit, int64_t n, int64_t d)
 {
-    pass p = {.visit = visit, .by = 1 / visit->top, .n = n, .d = d};
+    pass p = {.visit = *visit, .by = 1 / visit->top, .n = n, .d = d};
     if (visit->L) {
         p.L = visit->stage + 4 * d;
         p.h = visit->stage + 5 * d;
@@ -302,12 +250,14 @@ static pass begin_pass(const np_visit *visit, int64_t n, int64_t d)
     return p;
 }
 
-static int end_pass(const pass *p, quarter sum)
+static int end_pass(const pass *p, const tally *t)
 {
-    const np_visit *visit = p->visit;
+    const np_visit *visit = &p->visit;
     if (visit->w)
-        *visit->slopes += (sum[0] + sum[1]) + (sum[2] + sum[3]);
-    if (!np_tame_rows(p->n, visit->c))
+        *visit->slopes += (t->slopes[0] + t->slopes[1]) + (t->slopes[2] + t->slopes[3]);
+    if (visit->stale)
+        *visit->stale |= any_is_far(t);
+    if (!all_are_tame(t))
         return 0;
     if (p->L) {
 #pragma omp simd
@@ -323,13 +273,13 @@ int NP_SIMD_NAME(np_visit_pairs)(const np_pairs *k, const real *a, const real *b
                                  const np_visit *visit)
 {
     pass p = begin_pass(visit, k->n, k->d);
-    quarter slopes = {0};
+    tally t = begin_tally();
     p.lam = k->lam;
     p.g = k->g;
     p.a = a;
     p.b = b;
-    pass_all(&p, PAIRS, &slopes);
-    return end_pass(&p, slopes);
+    pass_all(&p, PAIRS, &t);
+    return end_pass(&p, &t);
 }
 
 static void stage_vectors(pass *p, const double *E, const double *a, const double *b, real *room)
@@ -353,20 +303,20 @@ int NP_SIMD_NAME(np_visit)(const np_block *k, const double *E, const double *a, 
                            const np_visit *visit)
 {
     pass p = begin_pass(visit, k->n, k->d);
-    quarter slopes = {0};
+    tally t = begin_tally();
     p.k = k;
     stage_vectors(&p, E, a, b, visit->stage);
     if (k->lam && b)
-        pass_all(&p, KNOWN, &slopes);
+        pass_all(&p, KNOWN, &t);
     else if (k->lam)
-        pass_all(&p, KNOWN | SQUARE, &slopes);
+        pass_all(&p, KNOWN | SQUARE, &t);
     else if (k->ahead && b)
-        pass_all(&p, FRESH | FAR, &slopes);
+        pass_all(&p, FRESH | FAR, &t);
     else if (k->ahead)
-        pass_all(&p, FRESH | FAR | SQUARE, &slopes);
+        pass_all(&p, FRESH | FAR | SQUARE, &t);
     else if (b)
-        pass_all(&p, FRESH, &slopes);
+        pass_all(&p, FRESH, &t);
     else
-        pass_all(&p, FRESH | SQUARE, &slopes);
-    return end_pass(&p, slopes);
+        pass_all(&p, FRESH | SQUARE, &t);
+    return end_pass(&p, &t);
 }

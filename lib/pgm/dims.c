@@ -31,15 +31,6 @@ static int within(int64_t n, double ratio, const double *E_0, const double *E, c
     return apart == 0;
 }
 
-static int comparable(int64_t n, double ratio, double base, const double *x, const double *y)
-{
-    int64_t apart = 0;
-#pragma omp simd reduction(+ : apart)
-    for (int64_t i = 0; i < n; i++)
-        apart += base + 0.5 * x[i] <= ratio * (base + 0.5 * y[i]) ? 0 : 1;
-    return apart == 0;
-}
-
 /*
  * exp(x) = 2^k exp(r), |r| <= log(2) / 2. k is x / log(2) rounded by the addition of 1.5 2^52,
  * which leaves it in the last bits; k log(2) is taken off in two parts, the first of which is
@@ -309,7 +300,6 @@ static double residual(int64_t d, const double *E, const double *V, const double
 const np_dims NP_DIMS_TABLE = {
     .tame = tame,
     .within = within,
-    .comparable = comparable,
     .add = add,
     .negative_over = negative_over,
     .exponential = exponential,

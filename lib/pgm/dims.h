@@ -25,9 +25,6 @@ typedef struct np_dims {
     /* Whether (E - E_0)^2 <= ratio V for all of them; false for NaN. */
     int (*within)(int64_t n, double ratio, const double *E_0, const double *E, const double *V);
 
-    /* Whether base + x / 2 <= ratio (base + y / 2) for all of them; false for NaN. */
-    int (*comparable)(int64_t n, double ratio, double base, const double *x, const double *y);
-
     /* y += x */
     void (*add)(int64_t n, const double *x, double *y);
 

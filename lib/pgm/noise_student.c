@@ -59,25 +59,19 @@ static void add_extra(const weigher *self, const np_piece *piece, const double *
     }
 }
 
-/* Whether some row is too far from its centre, where (R1) was q_0. The bound has log d_i times
- * c0: it wants q_i itself to be right where that is small beside c0. */
-static int is_stale(const np_pgm *pgm, int64_t n, const double *q_0, const double *q)
+/* The bound has log d_i times c0: it wants q_i itself to be right where that is small beside c0. */
+static double stale_floor(const np_pgm *pgm)
 {
-    const double c0 = fmin(c_zero(pgm), 0.5 * (double)pgm->d);
-    return !pgm->dims->comparable(n, grow, c0, q_0, q);
+    return fmin(c_zero(pgm), 0.5 * (double)pgm->d);
 }
 
-/* Where the weights of the rows are wanted: c, unless rows have weights of their own, too. */
+/* Weights of the rows, as opposed to what they count, where they are wanted. */
 static void put_weights(const weigher *self, const np_rows *rows, const np_piece *piece,
-                        const double *q, const real *c)
+                        const double *q)
 {
-    const int64_t n = piece->block.n;
     real w[NP_BLOCK_ROWS];
-    if (!self->sweep->w)
-        return;
-    if (piece->weighted)
-        rows->fast->weights(n, c_tilde(self->pgm), c_zero(self->pgm), q, w);
-    NP_REAL(np_piece_put)(piece, 0, n, piece->weighted ? w : c, self->sweep->w);
+    rows->fast->weights(piece->block.n, c_tilde(self->pgm), c_zero(self->pgm), q, w);
+    NP_REAL(np_piece_put)(piece, 0, piece->block.n, w, self->sweep->w);
 }
 
 /* The row is in cache: q_i, then w_i, then its share of the next sums. What float cannot sum is
@@ -94,20 +88,23 @@ static void weigh_piece(const void *arg, const np_rows *rows, np_piece *piece, n
     visit.top = c_tilde(self->pgm);
     visit.base = c_zero(self->pgm);
     visit.s = self->moved || !piece->q ? q : piece->q;
-    visit.c = c;
+    visit.c = NP_REAL(np_piece_room)(piece, self->sweep->w, c);
     if (self->moved) {
         const np_pairs pairs = {n, rows->d, piece->block.lam, piece->g};
         visit.q_0 = piece->q;
+        visit.floor = stale_floor(self->pgm);
+        visit.grow = grow;
+        visit.stale = &out->stale;
         summed = rows->fast->visit_pairs(&pairs, rows->kept->a, rows->kept->b, &visit);
-        out->stale |= is_stale(self->pgm, n, piece->q, q);
     } else {
         summed = rows->fast->visit(&piece->block, post->E, post->V, NULL, &visit);
     }
-    put_weights(self, rows, piece, visit.s, c);
+    if (self->sweep->w && piece->weighted)
+        put_weights(self, rows, piece, visit.s);
     if (self->sweep->bound)
         add_extra(self, piece, visit.s, out);
     if (self->sweep->next_L && !summed)
-        rows->ref->sums(&piece->block, c, self->centre, out->L, out->h);
+        rows->ref->sums(&piece->block, visit.c, self->centre, out->L, out->h);
 }
 
 /* The same where float will not do. */
@@ -123,7 +120,8 @@ static void weigh_wild(const void *arg, const np_rows *rows, np_piece *piece, np
     rows->ref->weights(n, c_tilde(self->pgm), c_zero(self->pgm), q, c);
     for (int64_t i = 0; piece->weighted && i < n; i++)
         c[i] = np_saturate((double)piece->omega[i] * (double)c[i]);
-    put_weights(self, rows, piece, q, c);
+    if (self->sweep->w)
+        put_weights(self, rows, piece, q);
     if (self->sweep->bound)
         add_extra(self, piece, q, out);
     if (self->sweep->next_L)
@@ -234,11 +232,12 @@ typedef struct puller {
     const double *dL;     /* [D]: centred there */
 } puller;
 
-/* dd of the piece's rows, and their weights' share of dweight, where these are wanted. */
+/* dd of the piece's rows, if it is not in its place, and their weights' share of dweight, where
+ * these are wanted. */
 static void put_slopes(const np_pull *p, const np_piece *piece, const real *w, const double *s,
                        const real *dd)
 {
-    if (p->dd)
+    if (p->dd && piece->weighted)
         NP_REAL(np_piece_put)(piece, 0, piece->block.n, dd, p->dd);
     for (int64_t i = 0; p->dweight && i < piece->block.n; i++) {
         real *dweight = &p->dweight[piece->row[i]];
@@ -253,13 +252,13 @@ static void pull_piece(const void *arg, const np_rows *rows, np_piece *piece, np
     const np_pull *p = self->pull;
     const int64_t n = piece->block.n;
     double s[NP_BLOCK_ROWS];
-    real dd[NP_BLOCK_ROWS], room[NP_BLOCK_ROWS];
+    real room_dd[NP_BLOCK_ROWS], room[NP_BLOCK_ROWS];
     np_visit visit = NP_REAL(np_piece_visit)(piece, p->dpost ? out : NULL);
     int summed;
     visit.top = c_tilde(self->pgm);
     visit.w = NP_REAL(np_piece_take)(piece, 0, n, p->w, room);
     visit.s = s;
-    visit.c = dd;
+    visit.c = NP_REAL(np_piece_room)(piece, p->dd, room_dd);
     visit.slopes = &out->extra[0];
     if (self->moved) {
         const np_pairs pairs = {n, rows->d, piece->block.lam, piece->g};
@@ -267,9 +266,9 @@ static void pull_piece(const void *arg, const np_rows *rows, np_piece *piece, np
     } else {
         summed = rows->fast->visit(&piece->block, self->centre, self->dL, p->back->dh, &visit);
     }
-    put_slopes(p, piece, visit.w, s, dd);
+    put_slopes(p, piece, visit.w, s, visit.c);
     if (p->dpost && !summed)
-        rows->ref->sums(&piece->block, dd, self->centre, out->L, out->h);
+        rows->ref->sums(&piece->block, visit.c, self->centre, out->L, out->h);
 }
 
 /* The same where float will not do. */
@@ -280,7 +279,8 @@ static void pull_wild(const void *arg, const np_rows *rows, np_piece *piece, np_
     const np_back *back = p->back;
     const int64_t n = piece->block.n;
     double s[NP_BLOCK_ROWS];
-    real dd[NP_BLOCK_ROWS], room[NP_BLOCK_ROWS];
+    real room_dd[NP_BLOCK_ROWS], room[NP_BLOCK_ROWS];
+    real *dd = NP_REAL(np_piece_room)(piece, p->dd, room_dd);
     const real *w = NP_REAL(np_piece_take)(piece, 0, n, p->w, room);
     rows->ref->dot(&piece->block, back->E, back->dL, back->dh, s);
     NP_REAL(np_piece_filled)(piece);

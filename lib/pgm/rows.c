@@ -81,6 +81,11 @@ void NP_REAL(np_piece_put)(const np_piece *piece, int64_t i, int64_t n, const re
         array[piece->row[i + r]] = x[r];
 }
 
+real *NP_REAL(np_piece_room)(const np_piece *piece, real *array, real *buffer)
+{
+    return array && !piece->weighted ? array + piece->row[0] : buffer;
+}
+
 /* Rows from *i on, before end, that have a weight, at most `most`. */
 static int64_t gather_weighted(const real *weight, int64_t *i, int64_t end, int64_t most,
                                np_piece *piece)

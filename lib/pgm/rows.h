@@ -94,6 +94,10 @@ const real *NP_REAL(np_piece_take)(const np_piece *piece, int64_t i, int64_t n, 
                                    real *buffer);
 void NP_REAL(np_piece_put)(const np_piece *piece, int64_t i, int64_t n, const real *x, real *array);
 
+/* Where x of the piece's rows is written: in place unless rows have weights or there is no such
+ * array, then into the buffer [n]. */
+real *NP_REAL(np_piece_room)(const np_piece *piece, real *array, real *buffer);
+
 /* What a pass does with a piece. self is the pass's own data; sums go to out. */
 typedef void (*NP_REAL(np_pass_fn))(const void *self, const np_rows *rows, np_piece *piece,
                                     np_partial *out);

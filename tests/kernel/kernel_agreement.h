@@ -148,15 +148,17 @@ typedef struct {
     double size_m, size_v;
 } push_entry;
 
+/* Kernels take all terms about the E of the first: what they add up is as large as the ways from m
+ * to that, and on to the E of the term. */
 static push_entry define_push(const bench *k, int64_t n_terms, int64_t i, int64_t j)
 {
-    const double lam = lam_of(k, i, j), m = m_of(k, i, j);
+    const double lam = lam_of(k, i, j), m = m_of(k, i, j), C = (double)(real)k->terms[0].E[j];
     long double gm = 0, gl = 0;
     double size_m = 0, size_l = 0;
     for (int64_t t = 0; t < n_terms; t++) {
         const np_term *u = &k->terms[t];
         const double a = u->a ? (double)u->a[i] : 1, b = u->b ? (double)u->b[i] : 0,
-                     reach = fabs(m) + fabs(u->E[j]);
+                     reach = fabs(m - C) + fabs(C - u->E[j]);
         const long double x = (long double)m - u->E[j];
         gm += a * (long double)u->dh[j] + b * x;
         gl += a * (u->dL[j] + u->dh[j] * x) + 0.5L * b * (x * x + u->V[j]);
@@ -292,6 +294,11 @@ static void test_kernel_visit_sums_nothing_if_float_will_not_do(void)
     for_every_size(check_visit_beyond_float);
 }
 
+static void test_kernel_visit_notes_every_row_whose_centre_is_stale(void)
+{
+    for_every_size(check_stale);
+}
+
 static void test_kernel_visit_of_pairs_weighs_every_row_and_sums_what_it_counts(void)
 {
     for_every_size(check_visit_pairs);
@@ -384,6 +391,7 @@ int main(void)
     RUN_TEST(test_kernel_visit_has_the_same_bits_where_rows_are_known);
     RUN_TEST(test_kernel_visit_needs_no_place_for_sums);
     RUN_TEST(test_kernel_visit_sums_nothing_if_float_will_not_do);
+    RUN_TEST(test_kernel_visit_notes_every_row_whose_centre_is_stale);
     RUN_TEST(test_kernel_visit_of_pairs_weighs_every_row_and_sums_what_it_counts);
     RUN_TEST(test_kernel_vectors_of_pairs_are_rounded_once);
     RUN_TEST(test_kernel_push_adds_to_the_rows_of_the_block_only);

@@ -129,7 +129,7 @@ static __attribute__((noinline)) void poison_stack(void)
 /* Runs a check for every table of this machine and every size, each on its own arrays. */
 static void for_every_size(void (*check)(bench *))
 {
-    static const int64_t ns[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 63, 64};
+    static const int64_t ns[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 63, 64};
     static const int64_t ds[] = {1,  2,   3,   4,   5,   6,   7,   8,   9,    10,  11,
                                  12, 13,  14,  15,  16,  17,  18,  19,  20,   31,  32,
                                  33, 127, 128, 129, 255, 256, 257, 513, 1000, 1025};

@@ -191,6 +191,39 @@ static void check_visit_of_known_rows(bench *k)
     check_same_bits(d * (int64_t)sizeof(double), t[0].visit.h, t[1].visit.h, k->name, __LINE__);
 }
 
+/* With this floor and grow a centre is stale once some q_0 is more than the rest of that row's s. */
+static int32_t says_stale(const bench *k, const double *q_0, tour *t)
+{
+    const np_term *u = &k->terms[0];
+    int32_t stale = 0;
+    t->visit.q_0 = q_0;
+    t->visit.floor = 0;
+    t->visit.grow = 0.5;
+    t->visit.stale = &stale;
+    k->variant->table->visit(&k->block, u->E, u->V, NULL, &t->visit);
+    return stale;
+}
+
+static void check_stale(bench *k)
+{
+    double *q_0 = new_doubles(k->block.n);
+    tour t;
+    begin_tour(&t, k, 0, WEIGH);
+    for (int64_t i = 0; i < k->block.n; i++)
+        q_0[i] = 0;
+    TEST_ASSERT_EQUAL_INT32_MESSAGE(0, says_stale(k, q_0, &t), k->name);
+    for (int64_t i = 0; i < k->block.n; i++) {
+        const double rest = t.visit.s[i];
+        q_0[i] = 0.99 * rest;
+        TEST_ASSERT_EQUAL_INT32_MESSAGE(0, says_stale(k, q_0, &t), k->name);
+        q_0[i] = 1.01 * rest;
+        TEST_ASSERT_EQUAL_INT32_MESSAGE(1, says_stale(k, q_0, &t), k->name);
+        q_0[i] = (double)NAN;
+        TEST_ASSERT_EQUAL_INT32_MESSAGE(1, says_stale(k, q_0, &t), k->name);
+        q_0[i] = 0;
+    }
+}
+
 /* Rows about E, as a visit leaves them. */
 static np_pairs draw_pairs(const bench *k, const double *E)
 {
