@@ -43,6 +43,8 @@ static void sums_piece(const void *self, const np_rows *rows, np_piece *piece, n
     np_partial *part = &piece->lane->block;
     np_range range = {1, 1, 0, 0};
     const np_kernels *k = rows->fast;
+    if (!rows->kept && evidence == NP_EVIDENCE_NONE)
+        piece->block.store = NULL; /* nobody needs it afterwards */
     np_partial_clear(part, rows->d);
     k->first(&piece->block, piece->omega, &range, part->L, part->h);
     if (!(np_tame_range(&range) && k->tame(piece->block.n, piece->omega))) {
