@@ -19,6 +19,16 @@ static uint32_t avx512_mask(uint32_t b, uint32_t state)
     return (b & features) == features && (state & avx512_state) == avx512_state ? NP_CPU_AVX512 : 0;
 }
 
+/* The maker's name is in three registers, four letters each. */
+static uint32_t inner_mask(void)
+{
+    uint32_t a, b, c, d;
+    return __get_cpuid(0, &a, &b, &c, &d) && b == signature_AMD_ebx && c == signature_AMD_ecx &&
+                   d == signature_AMD_edx
+               ? NP_CPU_INNER
+               : 0;
+}
+
 uint32_t np_cpu_mask(void)
 {
     const uint32_t leaf1 = bit_FMA | bit_AVX | bit_OSXSAVE, avx_state = 6;
@@ -30,7 +40,7 @@ uint32_t np_cpu_mask(void)
         return 0;
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(b & bit_AVX2))
         return 0;
-    return NP_CPU_AVX2_FMA | avx512_mask(b, state);
+    return NP_CPU_AVX2_FMA | avx512_mask(b, state) | inner_mask();
 }
 #else
 uint32_t np_cpu_mask(void)

@@ -24,6 +24,7 @@ typedef struct NP_REAL(np_block) {
     const real *m, *v;  /* [.,d]: rows of the set */
     const int64_t *row; /* [n]: rows of m that are in the block */
     int64_t ahead;      /* rows are asked for so many bytes before they are needed; 0: not at all */
+    int32_t inner;      /* into the first-level cache, else into the second */
     const real *lam;    /* [n,d]: 1/v of those rows; NULL: not known yet, computed on the way */
     real *store;        /* [n,d]: where 1/v is left if it was not known; NULL: nowhere */
 } NP_REAL(np_block);

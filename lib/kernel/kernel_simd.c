@@ -96,7 +96,9 @@ static void first(const np_block *k, const real *c, np_range *range, double *L, 
     for (int64_t j0 = 0; k->n > 0 && j0 < k->d; j0 += TILE) {
         const int64_t n = np_min(TILE, k->d - j0);
         const real *centre = k->m + k->row[0] * k->d + j0;
-        if (k->ahead)
+        if (k->ahead && k->inner)
+            first_tile(k, FRESH | FAR | INNER, j0, n, c, centre, &part, &seen);
+        else if (k->ahead)
             first_tile(k, FRESH | FAR, j0, n, c, centre, &part, &seen);
         else
             first_tile(k, FRESH, j0, n, c, centre, &part, &seen);

@@ -247,6 +247,8 @@ void NP_SIMD_NAME(np_push)(const np_block *k, int64_t n_terms, const np_term *te
             push_all(&t, KNOWN | FAR);
         else if (k->lam)
             push_all(&t, KNOWN);
+        else if (k->ahead && k->inner)
+            push_all(&t, FRESH | FAR | INNER);
         else if (k->ahead)
             push_all(&t, FRESH | FAR);
         else

@@ -51,16 +51,18 @@ static inline void stage_centre(real *high, real *low, const double *src, int64_
 /*
  * What a kernel knows of its rows when it is compiled: whether 1/v has to be computed, and whether
  * they may come from memory. Then they are read one by one, in its order, and asked for early, into
- * the second-level cache: what the processor fetches of its own accord ends at every page, and is
- * not enough for kernels that do much with a row. Rows that are in that cache already are not asked
- * for: they would be looked up twice.
+ * the cache that suits the processor: what it fetches of its own accord ends at every page, and is
+ * not enough for kernels that do much with a row. Rows that are in cache already are not asked for:
+ * they would be looked up twice.
  */
-enum { KNOWN = 0, FRESH = 1, FAR = 2 };
+enum { KNOWN = 0, FRESH = 1, FAR = 2, INNER = 4 };
 
 INLINE void ask(const real *p, int kind, int64_t ahead)
 {
-    if (kind & FAR)
+    if ((kind & (FAR | INNER)) == FAR)
         __builtin_prefetch((const char *)p + ahead, 0, 2);
+    else if (kind & FAR)
+        __builtin_prefetch((const char *)p + ahead, 0, 3);
 }
 
 /* A row of the block from dimension j0 on. */

@@ -37,9 +37,9 @@ void NP_SIMD_NAME(np_pair_dot)(int64_t d, const double *E, const double *dL, con
 }
 
 enum {
-    PAIRS = 4,  /* beside KNOWN, FRESH, FAR: rows that are lam and g already */
-    SQUARE = 8, /* b is x */
-    WHOLE = 16, /* D is that of the vectors of dimensions that are counted together */
+    PAIRS = 8,   /* beside KNOWN, FRESH, FAR, INNER: rows that are lam and g already */
+    SQUARE = 16, /* b is x */
+    WHOLE = 32,  /* D is that of the vectors of dimensions that are counted together */
     PART = 8,
     PART_MOST = PART + ROWS - 1, /* the last one takes what is less than four rows, too */
     COLUMNS = NP_LANE_BYTES == 64 ? 8 : 4,
@@ -310,6 +310,10 @@ int NP_SIMD_NAME(np_visit)(const np_block *k, const double *E, const double *a, 
         pass_all(&p, KNOWN, &t);
     else if (k->lam)
         pass_all(&p, KNOWN | SQUARE, &t);
+    else if (k->ahead && k->inner && b)
+        pass_all(&p, FRESH | FAR | INNER, &t);
+    else if (k->ahead && k->inner)
+        pass_all(&p, FRESH | FAR | INNER | SQUARE, &t);
     else if (k->ahead && b)
         pass_all(&p, FRESH | FAR, &t);
     else if (k->ahead)

@@ -125,6 +125,7 @@ static void gather(const np_rows *rows, int64_t *i, int64_t end, np_piece *piece
         .v = rows->v,
         .row = piece->row,
         .ahead = rows->ahead,
+        .inner = rows->inner,
         .lam = kept && kept->full ? lam : NULL,
         .store = lam,
     };

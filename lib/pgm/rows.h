@@ -61,7 +61,8 @@ typedef struct NP_REAL(np_rows) {
     const np_dims *dims;
     int64_t n, d;
     np_cut cut;
-    int64_t ahead;              /* as np_block has it */
+    int64_t ahead; /* as np_block has them */
+    int32_t inner;
     const real *m, *v, *weight; /* [n,d], [n,d], [n] or NULL */
 } NP_REAL(np_rows);
 #define np_rows NP_REAL(np_rows)

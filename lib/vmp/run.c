@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "base/parallel.h"
 #include "base/size.h"
 
@@ -16,6 +17,7 @@ enum {
     GROUP_CELLS = 8192,
     FETCH_BYTES = 1 << 19, /* a worker's share of m */
     AHEAD_BYTES = 1 << 14,
+    AHEAD_INNER = 1 << 13, /* into the first-level cache */
     DD_ROWS = 1 << 18
 };
 
@@ -81,6 +83,7 @@ static np_set open_set(const np_run *run, int64_t b, int32_t worker, npagg_ctx *
         .d = d,
         .cut = run->cut,
         .ahead = run->ahead,
+        .inner = run->inner,
         .m = run->m ? run->m + first * d : NULL,
         .v = run->v ? run->v + first * d : NULL,
         .weight = run->weight ? run->weight + first : NULL,
@@ -269,10 +272,13 @@ static np_work take_work(np_arena *arena, const np_run *run, int64_t rows, np_pu
 
 /* Nothing is fetched ahead if a worker's rows are few enough to stay in the caches that are its
  * own, or nearly so: up to about this share, as measured, asking costs more than it saves. */
-static int64_t fetch_ahead(const np_run *run)
+static void settle_fetching(np_run *run)
 {
     const double share = (double)count_rows(run) * (double)run->pgm.d / run->workers;
-    return share * sizeof(real) > FETCH_BYTES ? AHEAD_BYTES : 0;
+    run->inner = (run->ctx->cpu & NP_CPU_INNER) != 0;
+    run->ahead = run->inner ? AHEAD_INNER : AHEAD_BYTES;
+    if (share * sizeof(real) <= FETCH_BYTES)
+        run->ahead = 0;
 }
 
 static void settle(np_run *run)
@@ -285,7 +291,7 @@ static void settle(np_run *run)
     run->small = (run->n_sets <= FEW_SETS ? 1 : LARGE_CHUNKS - 1) * run->cut.chunk;
     run->most = find_most_rows(run);
     run->groups = count_groups(run);
-    run->ahead = fetch_ahead(run);
+    settle_fetching(run);
     run->settled = 1;
 }
 

@@ -70,7 +70,8 @@ typedef struct NP_REAL(np_run) {
     int64_t small; /* the most rows of a set that is one worker's */
     np_most_rows most;
     int64_t groups;
-    int64_t ahead; /* as np_block has it */
+    int64_t ahead; /* as np_block has them */
+    int32_t inner;
 
     /* workers */
     const double *zero; /* [D] */

@@ -139,10 +139,12 @@ static void for_every_size(void (*check)(bench *))
             for (size_t j = 0; j < sizeof ds / sizeof ds[0]; j++) {
                 bench k;
                 const lam_way way = (lam_way)((i + j) % LAM_WAYS);
+                const size_t fetching = i + j / LAM_WAYS;
                 if ((variants[f].cpu & ~np_cpu_mask()) != 0 || (ns[i] == 63 && ds[j] > 257))
                     continue;
                 create_bench(&k, &variants[f], ns[i], ds[j], way);
-                k.block.ahead = (i + j / LAM_WAYS) % 2 ? 16384 : 0;
+                k.block.ahead = fetching % 2 ? 16384 : 0;
+                k.block.inner = fetching / 2 % 2;
                 poison_stack();
                 check(&k);
                 guarded_check();

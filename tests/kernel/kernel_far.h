@@ -26,7 +26,7 @@ static real *copy_of(int64_t n, const real *from)
     return x;
 }
 
-static leavings run_kernels(const bench *k, int64_t ahead, const real *before)
+static leavings run_kernels(const bench *k, int64_t ahead, int32_t inner, const real *before)
 {
     const np_kernels *t = k->variant->table;
     const np_term *u = &k->terms[0];
@@ -47,6 +47,7 @@ static leavings run_kernels(const bench *k, int64_t ahead, const real *before)
         .flat_dv = copy_of(size, before),
     };
     block.ahead = ahead;
+    block.inner = inner;
     flat.a = flat.b = NULL;
     t->first(&block, k->c, &x.range, x.L, x.h);
     t->sums(&block, k->c, u->E, x.sum_L, x.sum_h);
@@ -57,12 +58,12 @@ static leavings run_kernels(const bench *k, int64_t ahead, const real *before)
     return x;
 }
 
-static void check_far(bench *k)
+static void check_far_into(bench *k, int32_t inner)
 {
     const int64_t n = k->block.n, d = k->block.d, size = k->rows * d;
     const int64_t wide = (int64_t)sizeof(double), narrow = (int64_t)sizeof(real);
     const real *before = draw_coefficients(size);
-    const leavings a = run_kernels(k, 0, before), b = run_kernels(k, 16384, before);
+    const leavings a = run_kernels(k, 0, 0, before), b = run_kernels(k, 16384, inner, before);
     check_same_bits(d * wide, a.L, b.L, k->name, __LINE__);
     check_same_bits(d * wide, a.h, b.h, k->name, __LINE__);
     check_same_bits(d * wide, a.sum_L, b.sum_L, k->name, __LINE__);
@@ -75,6 +76,12 @@ static void check_far(bench *k)
     check_same_bits(size * narrow, a.flat_dv, b.flat_dv, k->name, __LINE__);
     TEST_ASSERT_TRUE(a.range.v_min == b.range.v_min && a.range.v_max == b.range.v_max &&
                      a.range.m_max == b.range.m_max && a.range.bad == b.range.bad);
+}
+
+static void check_far(bench *k)
+{
+    check_far_into(k, 0);
+    check_far_into(k, 1);
 }
 
 #endif /* KERNEL_FAR_H */
