@@ -22,8 +22,8 @@
 typedef struct worker {
     np_pool *pool;
     pthread_t thread;
-    int32_t index; /* 0 is the caller */
-    int64_t end;   /* of its share */
+    int32_t index;      /* 0 is the caller */
+    int64_t begin, end; /* of its share */
     char apart[64];
     _Atomic int64_t next;
 } worker;
@@ -37,6 +37,7 @@ struct np_pool {
     _Atomic uint64_t state;
     np_task_fn task;
     void *arg;
+    int32_t back; /* shares are taken from their ends */
     pthread_mutex_t lock;
     pthread_cond_t start, done;
     atomic_int sleepers; /* workers that want to be told of a round */
@@ -59,7 +60,7 @@ static void take_items(np_pool *pool, int32_t index)
         worker *w = &pool->workers[(index + k) % pool->threads];
         int64_t item;
         while ((item = atomic_fetch_add_explicit(&w->next, 1, memory_order_relaxed)) < w->end)
-            pool->task(pool->arg, item, index);
+            pool->task(pool->arg, pool->back ? w->begin + w->end - 1 - item : item, index);
     }
 }
 
@@ -164,15 +165,16 @@ static int64_t share_end(const np_pool *pool, int64_t n, int32_t i)
 }
 
 /* Nobody is in a round: the last one has ended. */
-static void begin_round(np_pool *pool, int64_t n, np_task_fn task, void *arg)
+static void begin_round(np_pool *pool, int64_t n, int32_t back, np_task_fn task, void *arg)
 {
     pool->task = task;
     pool->arg = arg;
+    pool->back = back;
     for (int32_t i = 0; i < pool->threads; i++) {
         worker *w = &pool->workers[i];
+        w->begin = i == 0 ? 0 : share_end(pool, n, i - 1);
         w->end = share_end(pool, n, i);
-        atomic_store_explicit(&w->next, i == 0 ? 0 : share_end(pool, n, i - 1),
-                              memory_order_relaxed);
+        atomic_store_explicit(&w->next, w->begin, memory_order_relaxed);
     }
     const uint64_t number = (uint32_t)((atomic_load(&pool->state) >> ROUND_SHIFT) + 1);
     atomic_store(&pool->state, number << ROUND_SHIFT | ROUND_OPEN);
@@ -206,20 +208,30 @@ static np_pool *find_pool(const npagg_ctx *ctx)
     return ctx && ctx->pool && ctx->pool->owner == getpid() ? ctx->pool : NULL;
 }
 
-void np_parallel(npagg_ctx *ctx, int64_t n, np_task_fn task, void *arg)
+static void run_items(npagg_ctx *ctx, int64_t n, int32_t back, np_task_fn task, void *arg)
 {
     np_pool *pool = n > 1 ? find_pool(ctx) : NULL;
     int cancel;
     if (!pool) {
         for (int64_t i = 0; i < n; i++)
-            task(arg, i, 0);
+            task(arg, back ? n - 1 - i : i, 0);
         return;
     }
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel); /* the round must end */
-    begin_round(pool, n, task, arg);
+    begin_round(pool, n, back, task, arg);
     take_items(pool, 0);
     end_round(pool);
     pthread_setcancelstate(cancel, &cancel);
+}
+
+void np_parallel(npagg_ctx *ctx, int64_t n, np_task_fn task, void *arg)
+{
+    run_items(ctx, n, 0, task, arg);
+}
+
+void np_parallel_back(npagg_ctx *ctx, int64_t n, np_task_fn task, void *arg)
+{
+    run_items(ctx, n, 1, task, arg);
 }
 
 enum { ZERO_BLOCK = 1 << 18 }; /* bytes */

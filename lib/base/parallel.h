@@ -15,6 +15,10 @@ typedef void (*np_task_fn)(void *arg, int64_t item, int32_t worker);
  */
 void np_parallel(npagg_ctx *ctx, int64_t n, np_task_fn task, void *arg);
 
+/* The same from the last item to the first: every thread begins where it ended a round before, with
+ * what it has in cache. */
+void np_parallel_back(npagg_ctx *ctx, int64_t n, np_task_fn task, void *arg);
+
 /* Sets n bytes to 0, on all threads. */
 void np_parallel_zero(npagg_ctx *ctx, void *to, size_t n);
 

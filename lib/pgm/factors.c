@@ -57,7 +57,7 @@ static void sums_piece(const void *self, const np_rows *rows, np_piece *piece, n
     NP_REAL(np_piece_filled)(piece);
     if (evidence != NP_EVIDENCE_NONE)
         add_evidence(rows, k, piece, evidence, part);
-    np_partial_merge(out, part, rows->d, evidence == NP_EVIDENCE_QUAD);
+    np_partial_merge(rows->dims, rows->d, part, evidence == NP_EVIDENCE_QUAD, out);
 }
 
 np_partial *NP_REAL(np_factors_sums)(const np_rows *rows, np_evidence evidence)

@@ -27,13 +27,12 @@ static double between(const np_partial *a, const np_partial *b, int64_t d)
     return sum;
 }
 
-void np_partial_merge(np_partial *a, const np_partial *b, int64_t d, int centred)
+void np_partial_merge(const np_dims *dims, int64_t d, const np_partial *b, int centred,
+                      np_partial *a)
 {
     a->quad += b->quad + (centred ? between(a, b, d) : 0);
-    for (int64_t j = 0; j < d; j++) {
-        a->L[j] += b->L[j];
-        a->h[j] += b->h[j];
-    }
+    dims->add(d, b->L, a->L);
+    dims->add(d, b->h, a->h);
     a->count += b->count;
     a->logs += b->logs;
     a->extra[0] += b->extra[0];

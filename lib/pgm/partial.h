@@ -3,6 +3,7 @@
 #define NP_PARTIAL_H
 
 #include "base/arena.h"
+#include "pgm/dims.h"
 
 typedef struct np_partial {
     double *L, *h;      /* [D]: (S1), (S2), or what a pass sums in their place */
@@ -17,6 +18,7 @@ np_partial np_partial_take(np_arena *arena, int64_t d);
 void np_partial_clear(np_partial *p, int64_t d);
 
 /* a += b. centred: the quadratic gets what lies between the two means (MATHS 1), O(D) divisions. */
-void np_partial_merge(np_partial *a, const np_partial *b, int64_t d, int centred);
+void np_partial_merge(const np_dims *dims, int64_t d, const np_partial *b, int centred,
+                      np_partial *a);
 
 #endif /* NP_PARTIAL_H */

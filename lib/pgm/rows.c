@@ -9,20 +9,21 @@
 #include "kernel/special.h"
 #include "kernel/tame.h"
 
-enum { BLOCK_CELLS = 8192, CHUNK_CELLS = 131072, CHUNK_ROWS_MAX = 8192, CHUNKS_MAX = 256 };
+enum {
+    BLOCK_CELLS = 8192,
+    KEPT_CELLS = 131072,
+    CHUNK_CELLS = 32768,
+    CHUNK_ROWS_MAX = 2048,
+    KEPT_ROWS_MAX = 8192,
+    CHUNKS_MAX = 256, /* of a set, which has that many partials */
+    CHUNKS_STEP = 4   /* from three on a multiple of it, so that threads get equal shares */
+};
 
 np_cut NP_REAL(np_rows_cut)(int64_t d)
 {
     const int64_t block = np_max(4, np_min(NP_BLOCK_ROWS, BLOCK_CELLS / d));
-    const int64_t fit = CHUNK_CELLS / d;
-    const int64_t chunk = np_max(NP_BLOCK_ROWS, np_min(CHUNK_ROWS_MAX, fit));
-    return (np_cut){block, chunk, np_min(chunk, fit)};
-}
-
-/* Longer in very large sets, so that a set has at most CHUNKS_MAX partials. */
-static int64_t chunk_rows(int64_t n, np_cut cut)
-{
-    return np_max(cut.chunk, (n / CHUNKS_MAX / NP_BLOCK_ROWS + 1) * NP_BLOCK_ROWS);
+    const int64_t chunk = np_max(NP_BLOCK_ROWS, np_min(CHUNK_ROWS_MAX, CHUNK_CELLS / d));
+    return (np_cut){block, chunk, np_min(KEPT_ROWS_MAX, KEPT_CELLS / d)};
 }
 
 static int64_t count(int64_t n, int64_t rows)
@@ -32,7 +33,15 @@ static int64_t count(int64_t n, int64_t rows)
 
 int64_t NP_REAL(np_rows_chunks_most)(int64_t n, np_cut cut)
 {
-    return np_min(CHUNKS_MAX, count(n, cut.chunk));
+    const int64_t chunks = count(n, cut.chunk);
+    return chunks <= 2 ? chunks : np_min(CHUNKS_MAX, count(chunks, CHUNKS_STEP) * CHUNKS_STEP);
+}
+
+/* Chunks of equal size, as far as whole blocks go. */
+static int64_t chunk_rows(int64_t n, np_cut cut)
+{
+    const int64_t chunks = NP_REAL(np_rows_chunks_most)(n, cut);
+    return chunks == 1 ? cut.chunk : count(count(n, chunks), NP_BLOCK_ROWS) * NP_BLOCK_ROWS;
 }
 
 np_lane NP_REAL(np_lane_take)(np_arena *arena, int64_t d)
@@ -136,16 +145,14 @@ static void gather(const np_rows *rows, int64_t *i, int64_t end, np_piece *piece
 
 typedef struct job {
     const np_rows *rows;
-    int64_t last; /* chunks are done from this one on backwards; -1: in order */
     np_pass_fn pass;
     const void *self;
 } job;
 
-static void run_chunk(void *arg, int64_t item, int32_t worker)
+static void run_chunk(void *arg, int64_t chunk, int32_t worker)
 {
     const job *j = arg;
     const np_rows *rows = j->rows;
-    const int64_t chunk = j->last >= 0 ? j->last - item : item;
     const int64_t size = chunk_rows(rows->n, rows->cut), end = np_min(rows->n, (chunk + 1) * size);
     np_piece piece;
     piece.lane = &rows->lanes[rows->team ? worker : rows->worker];
@@ -161,13 +168,16 @@ np_partial *NP_REAL(np_rows_run)(const np_rows *rows, np_pass_fn pass, const voi
                                  int centred)
 {
     const int64_t chunks = count(rows->n, chunk_rows(rows->n, rows->cut));
-    job j = {rows, *rows->turn ? chunks - 1 : -1, pass, self};
+    job j = {rows, pass, self};
+    if (*rows->turn)
+        np_parallel_back(rows->team, chunks, run_chunk, &j);
+    else
+        np_parallel(rows->team, chunks, run_chunk, &j);
     *rows->turn ^= 1;
-    np_parallel(rows->team, chunks, run_chunk, &j);
     if (rows->kept)
         rows->kept->full = 1;
     for (int64_t c = 1; c < chunks; c++)
-        np_partial_merge(&rows->partial[0], &rows->partial[c], rows->d, centred);
+        np_partial_merge(rows->dims, rows->d, &rows->partial[c], centred, &rows->partial[0]);
     return &rows->partial[0];
 }
 

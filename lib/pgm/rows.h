@@ -18,7 +18,7 @@
 /* How sets are cut, by D alone; chunks of very large sets are longer. */
 typedef struct np_cut {
     int64_t block, chunk; /* rows, at most */
-    int64_t few; /* the most rows that are kept: one chunk, which stays in a core's cache */
+    int64_t few;          /* the most rows that are kept, which stay in a core's cache */
 } np_cut;
 
 /*

@@ -18,7 +18,8 @@ static void add_base(const np_set *set, np_partial *sum)
     np_partial first = base->course[set->b].stats;
     first.L = np_record_sums(base, set->b, 1);
     first.h = first.L + base->d;
-    np_partial_merge(sum, &first, base->d, needed_evidence(set->run) == NP_EVIDENCE_QUAD);
+    np_partial_merge(set->rows.dims, base->d, &first, needed_evidence(set->run) == NP_EVIDENCE_QUAD,
+                     sum);
 }
 
 /* Sums over all rows with all weights 1; those that a base has are not visited again. */

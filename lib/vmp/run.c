@@ -10,7 +10,7 @@
 /* From so many chunks on a set is worked on by everybody, and from two on in a batch of few sets.
  * By the batch alone, so that sums over sets have a fixed order. */
 enum {
-    LARGE_CHUNKS = 8,
+    LARGE_CHUNKS = 32,
     FEW_SETS = 3,
     MAX_GROUPS = 64,
     LITTLE_CELLS = 16384,

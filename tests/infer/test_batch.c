@@ -23,7 +23,7 @@ void tearDown(void)
  * others there are; with weights every fourth row is masked. */
 static inference *draw(const flavour *kind, int32_t mode, int precision, int with_weight)
 {
-    const int64_t sizes[SETS] = {33, 1, 0, 60000, 64, 9000};
+    const int64_t sizes[SETS] = {33, 1, 0, 70000, 64, 9000};
     test_rng rng = {23};
     problem *p =
         problem_create(&rng, kind->kind, kind->robust, 2, kind->k, SETS, sizes, with_weight);
@@ -112,7 +112,7 @@ static void test_infer_of_a_large_set_with_a_wild_row_does_not_depend_on_its_bat
 
 static void test_infer_of_a_set_that_falls_back_does_not_depend_on_its_batch(void)
 {
-    const int64_t sizes[SETS] = {33, 1, 0, 60000, 64, 3};
+    const int64_t sizes[SETS] = {33, 1, 0, 70000, 64, 3};
     test_rng rng = {29};
     for (int precision = 32; precision <= 64; precision += 32) {
         problem *p = problem_create(&rng, STUDENT, 1, 2, 1, SETS, sizes, 1);
@@ -127,7 +127,7 @@ static void test_infer_of_a_set_that_falls_back_does_not_depend_on_its_batch(voi
 
 static void test_infer_stopping_by_tolerance_does_not_depend_on_the_batch(void)
 {
-    const int64_t sizes[SETS] = {33, 1, 0, 60000, 64, 3};
+    const int64_t sizes[SETS] = {33, 1, 0, 70000, 64, 3};
     test_rng rng = {31};
     problem *p = problem_create(&rng, STUDENT, 1, 2, 1, SETS, sizes, 1);
     p->max_iters = 60;

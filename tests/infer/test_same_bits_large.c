@@ -2,7 +2,7 @@
 #include "check.h"
 #include "inference.h"
 
-enum { SETS = 5 };
+enum { SETS = 6 };
 
 void setUp(void)
 {
@@ -14,7 +14,7 @@ void tearDown(void)
 
 static problem *draw(const flavour *kind, int32_t mode)
 {
-    const int64_t sizes[SETS] = {40, 45000, 0, 30000, 7};
+    const int64_t sizes[SETS] = {40, 45000, 0, 30000, 7, 3000};
     test_rng rng = {37};
     problem *p = problem_create(&rng, kind->kind, kind->robust, 24, kind->k, SETS, sizes, 1);
     p->max_iters = 3;
