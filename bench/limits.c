@@ -2,6 +2,7 @@
  * Measures what the machine can do at most; JSON lines.
  *
  *   npagg-limits [--seconds S] [--threads N]     S per try, on 1 and on N threads
+ *   npagg-limits --only layer ...                BLIS alone
  *
  * cache bytes of the second level; a megabyte if the system does not say
  * fma   multiply-adds of floats in registers        GFLOP/s
@@ -252,19 +253,24 @@ static void print_cache(void)
 int main(int argc, char **argv)
 {
     double seconds = 0.02;
-    int most = 2;
+    int most = 2, only_layer = 0;
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--seconds") == 0)
             seconds = atof(argv[i + 1]);
         else if (strcmp(argv[i], "--threads") == 0)
             most = atoi(argv[i + 1]);
+        else if (strcmp(argv[i], "--only") == 0)
+            only_layer = strcmp(argv[i + 1], "layer") == 0;
     }
     if (most < 1 || most > MOST_THREADS)
         return 2;
-    print_cache();
+    if (!only_layer)
+        print_cache();
     for (int threads = 1; threads <= most; threads = threads < most ? most : most + 1) {
-        print_fma(threads, seconds);
         print_layers(threads, seconds);
+        if (only_layer)
+            continue;
+        print_fma(threads, seconds);
         print_streams(threads, seconds);
         if (threads > 1)
             print_exchange(threads, seconds);

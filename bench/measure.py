@@ -27,6 +27,18 @@ PEER_TOO_LARGE = ("rba5-1x1000000x128",)
 PEAK_ROWS = ("rba5-1x1000000x128", "rba5-100x197x128", "step-image-rba5-s5")
 CHECK_MOST = 5_000_000  # numbers in m of a row that is compared
 PAUSE = 0.005           # between blocks: OpenMP's threads spin for a while after their work
+# Settings that some machines have for all programs, and that would be measured in place of what
+# the libraries do by themselves.
+SETTINGS = ("OPENBLAS_", "GOTO_", "BLIS_", "MKL_", "OMP_", "GOMP_", "KMP_")
+# Kernels of BLIS 0.9 by the name of their processors, and what a processor must have for them.
+BLIS_KERNELS = {"skx": ("0", "avx512f"), "haswell": ("3", "avx2")}
+
+
+def forget_settings():
+    found = sorted(k for k in os.environ if k.startswith(SETTINGS))
+    for name in found:
+        print(f"bench: not passed on: {name}={os.environ.pop(name)}", file=sys.stderr)
+    return found
 
 
 def environment(tuned):
@@ -175,22 +187,50 @@ def read_limits(o):
     path = os.path.join(o.out, "results.json")
     try:
         with open(path) as f:
-            return json.load(f)["limits"]
+            found = json.load(f)
+            return found["limits"], found["blis"]
     except (OSError, ValueError, KeyError):
         sys.exit(f"bench: --reuse-limits, but {path} has none: run once without it")
 
 
-def measure_limits(o):
-    print("limits of this machine ...", file=sys.stderr)
+def measure_limits(o, *only, env=None):
     return lines([o.limits, "--seconds", "0.005" if o.quick else "0.02", "--threads",
-                  str(o.threads)])
+                  str(o.threads), *only], env=env)
 
 
 def better_limits(before, after):
     """The higher rate of each: what the machine can do at most."""
     rates = ("gflops", "gbs", "per_us")
-    return [{k: max(a[k], b[k]) if k in rates else a[k] for k in a}
-            for a, b in zip(before, after)]
+    key = lambda l: tuple(v for k, v in l.items() if k not in rates)
+    found = {key(l): l for l in after}
+    return [{k: max(v, found.get(key(l), l)[k]) if k in rates else v for k, v in l.items()}
+            for l in before]
+
+
+def layer_rate(o, limits):
+    return max(l["gflops"] for l in limits if l["limit"] == "layer" and l["threads"] == o.threads)
+
+
+def with_blis_at_its_best(o, limits):
+    """BLIS takes its plainest kernels on processors that it does not know by name. The limit is
+    what it does with those that suit the processor."""
+    with open("/proc/cpuinfo") as f:
+        flags = f.read().split()
+    by_itself, limits = limits, [dict(l) for l in limits]
+    chosen = None
+    for name, (number, flag) in BLIS_KERNELS.items():
+        if flag not in flags:
+            continue
+        found = measure_limits(o, "--only", "layer", env=dict(os.environ, BLIS_ARCH_TYPE=number))
+        if found and layer_rate(o, found) > 1.1 * layer_rate(o, limits):
+            chosen = name
+        limits = better_limits(limits, found)
+    return limits, dict(by_itself=layer_rate(o, by_itself), kernels=chosen)
+
+
+def all_limits(o):
+    print("limits of this machine ...", file=sys.stderr)
+    return with_blis_at_its_best(o, measure_limits(o))
 
 
 # --- all of it --------------------------------------------------------------------------------
@@ -250,20 +290,35 @@ def start_programs(o):
     return versions
 
 
+def look_again(o, result, known):
+    """Limits once more: others on the host may have slowed down the machine before."""
+    if known:
+        return
+    result["limits"] = better_limits(result["limits"], measure_limits(o))
+    for entry in result["rows"]:
+        entry["limit"] = accounting.limit(parse_row(entry["row"]), result["limits"], o.threads)
+
+
 def main():
     o = parse_options()
     os.makedirs(o.out, exist_ok=True)
     if os.getloadavg()[0] > 0.5:
         print(f"bench: this machine has other work, load {os.getloadavg()[0]:.1f}: times will be "
               "too long, PyTorch's most of all, whose threads wait spinning", file=sys.stderr)
+    dropped = forget_settings()
     rows = choose_rows(o)
     known = read_limits(o) if o.reuse_limits else None
-    result = dict(machine=machine(o, start_programs(o)), blocks=o.blocks, seconds=o.seconds,
+    result = dict(machine=machine(o, start_programs(o)), dropped=dropped, blocks=o.blocks,
+                  seconds=o.seconds,
                   threads=o.threads, statistic=o.statistic, checks=[], rows=[],
                   clock="processor time" if o.cpu_time else "time")
-    result["limits"] = known or measure_limits(o)
+    result["limits"], result["blis"] = known or all_limits(o)
+    group = rows[0]["group"] if rows else None
     for row in rows:
         r = parse_row(row["row"])
+        if row["group"] != group:
+            group = row["group"]
+            look_again(o, result, known)
         print(f"{row['row']} (load {os.getloadavg()[0]:.1f}) ...", file=sys.stderr)
         if o.peer and row["group"] in PEER_GROUPS:
             result["checks"] += check_row(o, r)
@@ -271,11 +326,7 @@ def main():
         entry["limit"] = accounting.limit(r, result["limits"], o.threads)
         result["rows"].append(entry)
         report.write(o.out, result)
-    if not known:  # once more: others on the host may have slowed down the first
-        result["limits"] = better_limits(result["limits"], measure_limits(o))
-        for entry in result["rows"]:
-            entry["limit"] = accounting.limit(parse_row(entry["row"]), result["limits"],
-                                              o.threads)
+    look_again(o, result, known)
     result["peaks"] = measure_peaks(o, [r["row"] for r in rows])
     for program in [o.ours, *o.tuned.values(), *filter(None, [o.installed])]:
         program.end()

@@ -8,6 +8,7 @@
     peer_torch.py --row NAME --check DIR    compares with what npagg-bench --dump DIR wrote
 """
 import argparse
+import ctypes
 import json
 import re
 import statistics
@@ -171,7 +172,7 @@ def serve():
             seconds, calls = block(r, w, int(words[1]), float(words[2]))
             answer = dict(seconds=seconds, calls=calls)
         elif words[0] == "versions":
-            answer = dict(torch=torch.__version__, blas=loaded_blas())
+            answer = dict(torch=torch.__version__, blas=loaded_blas(), kernels=blas_kernels())
         else:
             w, answer = None, {}
         print(json.dumps(answer), flush=True)
@@ -181,6 +182,18 @@ def loaded_blas():
     with open("/proc/self/maps") as f:
         paths = {line.split()[-1] for line in f if ".so" in line}
     return sorted(p for p in paths if re.search(r"lib(open)?(blas|blis|mkl)", p))
+
+
+def blas_kernels():
+    """The processor that OpenBLAS takes this one for."""
+    for path in loaded_blas():
+        try:
+            name = ctypes.CDLL(path).openblas_get_corename
+        except (OSError, AttributeError):
+            continue
+        name.restype = ctypes.c_char_p
+        return name().decode()
+    return ""
 
 
 def main():

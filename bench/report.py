@@ -108,12 +108,16 @@ def limit_text(result):
             cells.append(" / ".join(f"{l['gbs']:.0f}" for kind in ("read", "copy", "memcpy")
                                     for l in here if l["limit"] == kind and l["bytes"] == bytes_))
         rows.append(cells)
+    blis = result["blis"]
+    note = (f"BLIS with its kernels for {blis['kernels']}: with those that it takes by itself it "
+            f"does {blis['by_itself']:.0f} GFLOP/s on {threads} threads.\n\n"
+            if blis["kernels"] else "")
     exchange = [f"A cache line goes from thread to thread in {1e3 / l['per_us']:.0f} ns.\n\n"
                 for l in limits if l["limit"] == "exchange"]
     head = ["threads", "FMA AVX2", "FMA AVX-512", "BLIS 128×128", "BLIS 64×128", "BLIS 64×64",
             "read/copy/memcpy 1 MB", "32 MB", "1 GB"]
     return ("### limits of the machine (GFLOP/s, GB/s)\n\n" + markdown(head, rows) + "\n" +
-            "".join(exchange))
+            note + "".join(exchange))
 
 
 def blas_name(paths):
@@ -123,7 +127,8 @@ def blas_name(paths):
 
 def machine_text(result):
     m = result["machine"]
-    blas = "; ".join(f"{k}: {blas_name(m[k]['blas'])}" for k in ("tuned", "installed") if k in m)
+    blas = "; ".join(f"{k}: {blas_name(m[k]['blas'])} {m[k]['kernels']}"
+                     for k in ("tuned", "installed") if k in m)
     torch = m.get("tuned", {}).get("torch", "not run")
     return (f"{m['cpu']}, {m['cores']} cores, Linux {m['kernel']}; load {m['load'][0]:.2f} before; "
             f"gcc {m['gcc']}; PyTorch {torch}; {', '.join(m['packages'])}; commit {m['commit']}; "
