@@ -145,6 +145,12 @@ typedef struct NP_REAL(np_kernels) {
     /* (A9): dd [n] = -y w, with y = omega s w / top; the result is sum_i y_i (1 - w_i). All [n]. */
     double (*slopes)(int64_t n, double top, const real *omega, const real *w, const double *s,
                      real *dd);
+
+    /* out [n] = sum_d log lam of the block's rows; lam is known. */
+    void (*logs)(const np_block *block, double *out);
+
+    /* out [n] = log(1 + x) for x >= 0, or a rounding below it, to 2 units in the last place. */
+    void (*log1p)(int64_t n, const double *x, double *out);
 } NP_REAL(np_kernels);
 #define np_kernels NP_REAL(np_kernels)
 

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "base/cpu.h"
+#include "kernel/special.h"
 #include "kernel/tame.h"
 
 static const real *row_m(const np_block *k, int64_t i)
@@ -258,6 +259,22 @@ static void accumulate(int64_t n, const double *x, real *y)
         y[j] = np_saturate((double)y[j] + x[j]);
 }
 
+static void logs(const np_block *k, double *out)
+{
+    for (int64_t i = 0; i < k->n; i++) {
+        np_log_product p = {0, 1};
+        for (int64_t j = 0; j < k->d; j++)
+            np_log_add(&p, (double)k->lam[i * k->d + j]);
+        out[i] = np_log_total(&p);
+    }
+}
+
+static void log_of_one_and(int64_t n, const double *x, double *out)
+{
+    for (int64_t i = 0; i < n; i++)
+        out[i] = log1p(x[i]);
+}
+
 const np_kernels NP_REAL(np_kernels_ref) = {
     .first = first,
     .sums = sums,
@@ -275,6 +292,8 @@ const np_kernels NP_REAL(np_kernels_ref) = {
     .accumulate = accumulate,
     .weights = weights,
     .slopes = slopes,
+    .logs = logs,
+    .log1p = log_of_one_and,
 };
 
 const np_kernels *NP_REAL(np_kernels_choose)(uint32_t cpu)

@@ -333,4 +333,6 @@ const np_kernels NP_SIMD_NAME(np_kernels) = {
     .accumulate = accumulate,
     .weights = weights,
     .slopes = slopes,
+    .logs = NP_SIMD_NAME(np_logs),
+    .log1p = NP_SIMD_NAME(np_log1p),
 };

@@ -20,6 +20,8 @@ int NP_SIMD_NAME(np_visit_pairs)(const np_pairs *k, const real *a, const real *b
                                  const np_visit *visit);
 void NP_SIMD_NAME(np_pair_quad)(int64_t d, const double *E, const double *V, const double *centre,
                                 const double *V_0, real *a, real *b);
+void NP_SIMD_NAME(np_logs)(const np_block *k, double *out);
+void NP_SIMD_NAME(np_log1p)(int64_t n, const double *x, double *out);
 void NP_SIMD_NAME(np_pair_dot)(int64_t d, const double *E, const double *dL, const double *dh,
                                const double *centre, real *a, real *b);
 

@@ -141,8 +141,9 @@ static inline int64_t split(double x, double *mantissa)
     return exponent;
 }
 
-/* A component of at most 512 dimensions, so that the product of mantissas cannot overflow; gives -2
- * times its log evidence. */
+enum { FACTORS = 512 }; /* mantissas whose product cannot overflow */
+
+/* A component of at most so many dimensions; gives -2 times its log evidence. */
 static double piece_evidence(const np_component *c, const double *mid, double *mean, double *var)
 {
     const double log_2 = 0.69314718055994530942;
@@ -162,17 +163,68 @@ static double piece_evidence(const np_component *c, const double *mid, double *m
     return (log(product) + log_2 * (double)exponents) + sum;
 }
 
+/* Dimensions j .. of a component, at most FACTORS of them. */
+static np_component take_piece(const np_component *c, int64_t j)
+{
+    return (np_component){np_min(FACTORS, c->d - j), c->mu + j, c->s + j, c->L + j, c->h + j};
+}
+
 static double component_evidence(const np_component *c, const double *mid, double *mean,
                                  double *var)
 {
-    enum { PIECE = 512 };
     double sum = 0;
-    for (int64_t j = 0; j < c->d; j += PIECE) {
-        const int64_t d = np_min(PIECE, c->d - j);
-        const np_component piece = {d, c->mu + j, c->s + j, c->L + j, c->h + j};
+    for (int64_t j = 0; j < c->d; j += FACTORS) {
+        const np_component piece = take_piece(c, j);
         sum += piece_evidence(&piece, mid + j, mean + j, var + j);
     }
     return -0.5 * sum;
+}
+
+/* Twice the divergence of such a component. */
+static double piece_kl(const np_component *c)
+{
+    const double log_2 = 0.69314718055994530942;
+    const double *mu = c->mu, *s = c->s, *L = c->L, *h = c->h;
+    double sum = 0, product = 1;
+    int64_t exponents = 0;
+#pragma omp simd reduction(* : product) reduction(+ : sum, exponents)
+    for (int64_t j = 0; j < c->d; j++) {
+        const double Ls = L[j] * s[j], t = 1 + Ls, by = 1 / t, delta = (h[j] - L[j] * mu[j]) * by;
+        double mantissa;
+        exponents += split(t, &mantissa);
+        product *= mantissa;
+        sum += s[j] * delta * delta - Ls * by; /* NaN if t is no number or infinite */
+    }
+    return (log(product) + log_2 * (double)exponents) + sum;
+}
+
+static double component_kl(const np_component *c)
+{
+    double sum = 0;
+    for (int64_t j = 0; j < c->d; j += FACTORS) {
+        const np_component piece = take_piece(c, j);
+        sum += piece_kl(&piece);
+    }
+    return 0.5 * sum;
+}
+
+static void component_kl_backward(const np_component *c, double g, double *dmean, double *dvar,
+                                  double *dmu, double *dprec)
+{
+    const double *mu = c->mu, *s = c->s, *L = c->L, *h = c->h, half = 0.5 * g;
+    const int64_t d_mu = dmu ? c->d : 0, d_mean = dmean ? c->d : 0;
+#pragma omp simd
+    for (int64_t j = 0; j < d_mu; j++) {
+        const double Ls = L[j] * s[j], by = 1 / (1 + Ls), delta = (h[j] - L[j] * mu[j]) * by;
+        const double shift = s[j] * delta;
+        dmu[j] += g * delta;
+        dprec[j] += half * (Ls * (s[j] * by) - shift * shift);
+    }
+#pragma omp simd
+    for (int64_t j = 0; j < d_mean; j++) {
+        dmean[j] -= g * ((h[j] - L[j] * mu[j]) / (1 + L[j] * s[j]));
+        dvar[j] += half * L[j];
+    }
 }
 
 static void component_backward(const np_component *c, const double *E, const np_component_grad *g)
@@ -309,6 +361,8 @@ const np_dims NP_DIMS_TABLE = {
     .average = average,
     .component = component,
     .component_evidence = component_evidence,
+    .component_kl = component_kl,
+    .component_kl_backward = component_kl_backward,
     .component_backward = component_backward,
     .sums_backward = sums_backward,
     .shrink = shrink,

@@ -55,6 +55,12 @@ typedef struct np_dims {
     double (*component_evidence)(const np_component *c, const double *mid, double *mean,
                                  double *var);
 
+    /* kappa of (R8): KL(q(z|k) || p(z|k)). And -g times its gradient as (A12) has it: dmu, dprec
+     * unless dmu is NULL, dmean, dvar unless dmean is NULL. */
+    double (*component_kl)(const np_component *c);
+    void (*component_kl_backward)(const np_component *c, double g, double *dmean, double *dvar,
+                                  double *dmu, double *dprec);
+
     /* (A1)-(A4); and (A1), (A2) alone. */
     void (*component_backward)(const np_component *c, const double *E, const np_component_grad *g);
     void (*sums_backward)(const np_component *c, const double *E, const np_component_grad *g);

@@ -19,16 +19,17 @@ static void add_evidence(const np_rows *rows, const np_kernels *k, np_piece *pie
                          np_evidence evidence, np_partial *part)
 {
     const np_block *block = &piece->block;
-    double q[NP_BLOCK_ROWS] = {0}, *centre = piece->lane->centre;
+    double q[NP_BLOCK_ROWS] = {0}, logs[NP_BLOCK_ROWS], *centre = piece->lane->centre;
     if (evidence == NP_EVIDENCE_QUAD) {
         for (int64_t j = 0; j < rows->d; j++)
             centre[j] = part->L[j] > 0 ? part->h[j] / part->L[j] : 0;
         k->quad(block, centre, rows->zero, q);
     }
+    k->logs(block, logs);
     for (int64_t i = 0; i < block->n; i++) {
         const double omega = (double)piece->omega[i];
         part->count += omega;
-        part->logs += omega * NP_REAL(np_rows_log)(piece, i);
+        part->logs += omega * logs[i];
         part->quad += omega * q[i];
     }
 }
@@ -80,14 +81,14 @@ typedef struct bracket {
 static void bracket_piece(const void *self, const np_rows *rows, np_piece *piece, np_partial *out)
 {
     const bracket *b = self;
-    double q[NP_BLOCK_ROWS];
+    double q[NP_BLOCK_ROWS], logs[NP_BLOCK_ROWS];
     (void)out, (void)rows;
     b->k->quad(&piece->block, b->post->E, b->post->V, q);
     NP_REAL(np_piece_filled)(piece);
+    b->k->logs(&piece->block, logs);
     for (int64_t i = 0; i < piece->block.n; i++) {
         real *dw = &b->dweight[piece->row[i]];
-        const double value =
-            b->noise->log_factor(b->pgm, q[i]) + 0.5 * NP_REAL(np_rows_log)(piece, i);
+        const double value = b->noise->log_factor(b->pgm, q[i]) + 0.5 * logs[i];
         *dw = np_saturate((double)*dw + b->g * value);
     }
 }

@@ -92,7 +92,7 @@ static double bound(const np_pgm *pgm, const double *L, const double *h, const n
     double sum = 0;
     for (int64_t k = 0; k < pgm->k; k++) {
         const np_component c = component(pgm, k, L, h);
-        sum -= exp(post->logw[k]) * (post->logw[k] - log_pi(pgm, k) + np_component_kl(&c));
+        sum -= exp(post->logw[k]) * (post->logw[k] - log_pi(pgm, k) + pgm->dims->component_kl(&c));
     }
     return sum;
 }
@@ -106,13 +106,13 @@ static void bound_backward(const np_pgm *pgm, const double *L, const double *h, 
         const int64_t at = k * d;
         const double gw = g * exp(post->logw[k]);
         const np_component c = component(pgm, k, L, h);
-        np_component_kl_backward(&c, gw, dpost ? dpost->mean + at : NULL,
-                                 dpost ? dpost->var + at : NULL, grad ? grad + at : NULL,
-                                 grad ? grad + kd + at : NULL);
+        pgm->dims->component_kl_backward(&c, gw, dpost ? dpost->mean + at : NULL,
+                                         dpost ? dpost->var + at : NULL, grad ? grad + at : NULL,
+                                         grad ? grad + kd + at : NULL);
         if (pgm->k > 1 && grad)
             grad[2 * kd + k] += gw;
         if (pgm->k > 1 && dpost)
-            dpost->logw[k] -= gw * (post->logw[k] - log_pi(pgm, k) + np_component_kl(&c));
+            dpost->logw[k] -= gw * (post->logw[k] - log_pi(pgm, k) + pgm->dims->component_kl(&c));
     }
 }
 

@@ -49,13 +49,18 @@ typedef struct weigher {
 } weigher;
 
 /* What the rows of the piece add to `extra`. */
-static void add_extra(const weigher *self, const np_piece *piece, const double *q, np_partial *out)
+static void add_extra(const weigher *self, const np_kernels *k, const np_piece *piece,
+                      const double *q, np_partial *out)
 {
     const double c0 = c_zero(self->pgm), ct = c_tilde(self->pgm);
+    double u[NP_BLOCK_ROWS], logs[NP_BLOCK_ROWS];
+    for (int64_t i = 0; i < piece->block.n; i++)
+        u[i] = q[i] / (2 * c0);
+    k->log1p(piece->block.n, u, logs);
     for (int64_t i = 0; i < piece->block.n; i++) {
-        const double omega = (double)piece->omega[i], u = q[i] / (2 * c0);
-        out->extra[0] += omega * log1p(u);
-        out->extra[1] += omega * (ct / (c0 + 0.5 * q[i])) * u;
+        const double omega = (double)piece->omega[i];
+        out->extra[0] += omega * logs[i];
+        out->extra[1] += omega * (ct / (c0 + 0.5 * q[i])) * u[i];
     }
 }
 
@@ -102,7 +107,7 @@ static void weigh_piece(const void *arg, const np_rows *rows, np_piece *piece, n
     if (self->sweep->w && piece->weighted)
         put_weights(self, rows, piece, visit.s);
     if (self->sweep->bound)
-        add_extra(self, piece, visit.s, out);
+        add_extra(self, rows->fast, piece, visit.s, out);
     if (self->sweep->next_L && !summed)
         rows->ref->sums(&piece->block, visit.c, self->centre, out->L, out->h);
 }
@@ -123,7 +128,7 @@ static void weigh_wild(const void *arg, const np_rows *rows, np_piece *piece, np
     if (self->sweep->w)
         put_weights(self, rows, piece, q);
     if (self->sweep->bound)
-        add_extra(self, piece, q, out);
+        add_extra(self, rows->ref, piece, q, out);
     if (self->sweep->next_L)
         rows->ref->sums(&piece->block, c, post->E, out->L, out->h);
 }

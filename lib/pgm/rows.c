@@ -6,7 +6,6 @@
 
 #include "base/parallel.h"
 #include "base/size.h"
-#include "kernel/special.h"
 #include "kernel/tame.h"
 
 enum {
@@ -192,16 +191,6 @@ int NP_REAL(np_rows_tame)(const np_rows *rows, const double *dL, const double *d
 {
     return !rows->wild &&
            (NP_REAL_BITS == 64 || rows->dims->tame(rows->d, dL, NP_TAME_DL, dh, NP_TAME_WIDTH));
-}
-
-double NP_REAL(np_rows_log)(const np_piece *piece, int64_t i)
-{
-    const int64_t d = piece->block.d;
-    const real *lam = piece->block.lam + i * d;
-    np_log_product p = {0, 1};
-    for (int64_t j = 0; j < d; j++)
-        np_log_add(&p, (double)lam[j]);
-    return np_log_total(&p);
 }
 
 /* The first number of the row that is not allowed, with its text; NPAGG_OK if all are. */

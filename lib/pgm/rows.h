@@ -122,9 +122,6 @@ void NP_REAL(np_rows_meet)(np_rows *rows, const np_post *post);
 /* Whether float will do for this set, what it met, and these gradients [D]. */
 int NP_REAL(np_rows_tame)(const np_rows *rows, const double *dL, const double *dh);
 
-/* sum_d log lam of row i of the piece, which is filled. */
-double NP_REAL(np_rows_log)(const np_piece *piece, int64_t i);
-
 /* Names the first number of the set that is not allowed, or says what overflowed; first is its
  * first row in the batch. */
 npagg_status NP_REAL(np_rows_explain)(npagg_ctx *ctx, const np_rows *rows, int64_t set,

@@ -281,6 +281,17 @@ static double slopes(int64_t n, double top, const double *omega, const double *w
     return np_kernels_ref_f64.slopes(n, top, omega, w, s, dd);
 }
 
+/* In double, of 1/v as it is stored. */
+static void logs(const np_block *k, double *out)
+{
+    np_kernels_ref_f64.logs(k, out);
+}
+
+static void log_of_one_and(int64_t n, const double *x, double *out)
+{
+    np_kernels_ref_f64.log1p(n, x, out);
+}
+
 static const np_kernels disturbed_kernels = {
     .first = first,
     .sums = sums,
@@ -298,6 +309,8 @@ static const np_kernels disturbed_kernels = {
     .accumulate = accumulate,
     .weights = weights,
     .slopes = slopes,
+    .logs = logs,
+    .log1p = log_of_one_and,
 };
 
 void disturbed_begin(uint64_t with)

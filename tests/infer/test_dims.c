@@ -7,7 +7,7 @@
 #include "pgm/dims.h"
 #include "problem.h"
 
-enum { MOST = 300 };
+enum { MOST = 300, MOST_KL = 1100 };
 
 static const np_dims *tables[3];
 static int n_tables;
@@ -148,6 +148,73 @@ static void test_dims_shrink_is_the_posterior_and_its_squares(void)
             check_shrink(tables[t], &rng, d);
 }
 
+/* A component and what (R8) and (A12) have for it, number by number. */
+static void draw_component(test_rng *rng, int64_t d, double *mu, double *s, double *L, double *h)
+{
+    draw(rng, d, mu);
+    draw(rng, d, s);
+    draw(rng, d, L);
+    draw(rng, d, h);
+    for (int64_t j = 0; j < d; j++) {
+        s[j] = fabs(s[j]) + 0x1p-20;
+        L[j] = j % 5 == 2 ? 0 : fabs(L[j]);
+        h[j] = L[j] > 0 ? h[j] : 0;
+    }
+}
+
+static void check_component_kl(const np_dims *dims, test_rng *rng, int64_t d)
+{
+    double mu[MOST_KL], s[MOST_KL], L[MOST_KL], h[MOST_KL];
+    const np_component c = {d, mu, s, L, h};
+    long double want = 0, size = 0;
+    draw_component(rng, d, mu, s, L, h);
+    for (int64_t j = 0; j < d; j++) {
+        const long double t = 1 + (long double)L[j] * s[j],
+                          delta = (h[j] - (long double)L[j] * mu[j]) / t;
+        const double reach = fabs(h[j]) + L[j] * fabs(mu[j]);
+        want += 0.5L * (logl(t) + 1 / t - 1 + s[j] * delta * delta);
+        size += logl(t) + 1 + s[j] * (reach / t) * (reach / t);
+    }
+    ASSERT_CLOSE((double)want, dims->component_kl(&c), 0, 0x1p-49 * (double)size);
+    L[d / 2] = (double)INFINITY;
+    TEST_ASSERT_FALSE(isfinite(dims->component_kl(&c)));
+}
+
+/* Into all four arrays, or into either pair of them. */
+static void check_component_kl_backward(const np_dims *dims, test_rng *rng, int64_t d, int pairs)
+{
+    double mu[MOST], s[MOST], L[MOST], h[MOST], dmean[MOST], dvar[MOST], dmu[MOST], dprec[MOST];
+    const np_component c = {d, mu, s, L, h};
+    const double g = 1.7;
+    draw_component(rng, d, mu, s, L, h);
+    for (int64_t j = 0; j < d; j++)
+        dmean[j] = dvar[j] = dmu[j] = dprec[j] = 1;
+    dims->component_kl_backward(&c, g, pairs & 1 ? dmean : NULL, pairs & 1 ? dvar : NULL,
+                                pairs & 2 ? dmu : NULL, pairs & 2 ? dprec : NULL);
+    for (int64_t j = 0; j < d; j++) {
+        const double t = 1 + L[j] * s[j], delta = (h[j] - L[j] * mu[j]) / t, x = s[j] * delta,
+                     reach = (fabs(h[j]) + L[j] * fabs(mu[j])) / t, square = L[j] * s[j] * s[j] / t;
+        const double mean = pairs & 1 ? g : 0, prior = pairs & 2 ? g : 0;
+        ASSERT_CLOSE(1 - mean * delta, dmean[j], 0, 0x1p-49 * (1 + g * reach));
+        ASSERT_CLOSE(1 + 0.5 * mean * L[j], dvar[j], 0x1p-50, 0);
+        ASSERT_CLOSE(1 + prior * delta, dmu[j], 0, 0x1p-49 * (1 + g * reach));
+        ASSERT_CLOSE(1 + 0.5 * prior * (square - x * x), dprec[j], 0,
+                     0x1p-48 * (1 + g * (square + s[j] * reach * s[j] * reach)));
+    }
+}
+
+static void test_dims_component_kl_is_a_divergence_and_its_gradient(void)
+{
+    test_rng rng = {9};
+    for (int t = 0; t < n_tables; t++) {
+        for (int64_t d = 1; d <= MOST_KL; d += d < 20 ? 1 : 67)
+            check_component_kl(tables[t], &rng, d);
+        for (int64_t d = 1; d <= MOST; d += d < 20 ? 1 : 67)
+            for (int pairs = 1; pairs <= 3; pairs++)
+                check_component_kl_backward(tables[t], &rng, d, pairs);
+    }
+}
+
 static void test_dims_tame_sees_every_number_of_both_vectors(void)
 {
     double x[MOST], y[MOST];
@@ -205,6 +272,7 @@ int main(void)
     RUN_TEST(test_dims_add_moments_adds_about_another_centre);
     RUN_TEST(test_dims_move_centres_a_gradient_elsewhere);
     RUN_TEST(test_dims_shrink_is_the_posterior_and_its_squares);
+    RUN_TEST(test_dims_component_kl_is_a_divergence_and_its_gradient);
     RUN_TEST(test_dims_tame_sees_every_number_of_both_vectors);
     RUN_TEST(test_dims_within_sees_every_number);
     return UNITY_END();

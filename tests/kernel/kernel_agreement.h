@@ -324,6 +324,16 @@ static void test_kernel_narrow_saturates_and_finds_what_is_not_finite(void)
     for_every_size(check_narrow);
 }
 
+static void test_kernel_logs_are_sums_of_logarithms(void)
+{
+    for_every_size(check_logs);
+}
+
+static void test_kernel_log1p_is_right_to_two_units(void)
+{
+    for_every_size(check_log1p);
+}
+
 static void test_kernel_tame_sees_every_number(void)
 {
     for_every_size(check_tame);
@@ -397,6 +407,8 @@ int main(void)
     RUN_TEST(test_kernel_push_adds_to_the_rows_of_the_block_only);
     RUN_TEST(test_kernel_push_of_equal_weights_agrees_with_its_definition);
     RUN_TEST(test_kernel_narrow_saturates_and_finds_what_is_not_finite);
+    RUN_TEST(test_kernel_logs_are_sums_of_logarithms);
+    RUN_TEST(test_kernel_log1p_is_right_to_two_units);
     RUN_TEST(test_kernel_tame_sees_every_number);
     RUN_TEST(test_kernel_within_sees_every_number);
     RUN_TEST(test_kernel_widen_changes_nothing);

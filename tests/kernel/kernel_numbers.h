@@ -25,6 +25,54 @@ static void check_narrow(bench *k)
     }
 }
 
+/* --- logs, log1p --- */
+
+/* Roundings of each product, of the logarithm of each tile, and of the sum of these. */
+static void expect_logs(const bench *k, const double *out)
+{
+    const int64_t d = k->block.d;
+    for (int64_t i = 0; i < k->block.n; i++) {
+        long double want = 0, size = 1;
+        for (int64_t j = 0; j < d; j++) {
+            const long double x = logl((long double)k->lam[i * d + j]);
+            want += x;
+            size += fabsl(x);
+        }
+        expect(k, "log", i, want, out[i], 0x1p-52 * ((double)d + 2 * (double)size));
+    }
+}
+
+/* As they are drawn, and with a number in every second row that is not normal. */
+static void check_logs(bench *k)
+{
+    const int64_t n = k->block.n, d = k->block.d;
+    double *out = new_doubles(n);
+    k->block.lam = k->lam;
+    k->variant->table->logs(&k->block, out);
+    expect_logs(k, out);
+    for (int64_t i = 0; i < n; i += 2)
+        k->lam[i * d + i % d] = (real)(NP_REAL_BITS == 32 ? 0x1.8p-130 : 0x1.8p-1030);
+    k->variant->table->logs(&k->block, out);
+    expect_logs(k, out);
+}
+
+static void check_log1p(bench *k)
+{
+    const int64_t n = k->block.d;
+    double *x = new_doubles(n), *out = new_doubles(n);
+    for (int64_t i = 0; i < n; i++)
+        x[i] = i % 7 == 3 ? 0 : exp(rng_uniform(&rng, i % 2 ? -700 : -2, i % 2 ? 700 : 2));
+    x[n / 2] = -0x1p-54;
+    k->variant->table->log1p(n, x, out);
+    for (int64_t i = 0; i < n; i++) {
+        const long double want = log1pl((long double)x[i]);
+        expect(k, "log1p", i, want, out[i], 2 * 0x1p-52 * (double)fabsl(want));
+    }
+    x[n / 2] = n % 2 ? (double)NAN : (double)INFINITY;
+    k->variant->table->log1p(n, x, out);
+    TEST_ASSERT_FALSE_MESSAGE(isfinite(out[n / 2]), k->name);
+}
+
 /* --- tame, within --- */
 
 /* Each number in turn is one that does not pass. Doubles are always tame. */
