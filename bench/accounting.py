@@ -54,11 +54,13 @@ def fma_rate(limits, threads):
 
 
 def stream_rate(limits, threads, kinds, size):
-    """Bytes per second of the best of these loops, its arrays the next larger measured size."""
+    """Bytes per second of the best of these loops, and its name; its arrays the next larger measured
+    size."""
     here = [l for l in limits if l["limit"] in kinds and l["threads"] == threads]
     sizes = [l["bytes"] for l in here]
     at = min((s for s in sizes if s >= size), default=max(sizes))
-    return 1e9 * max(l["gbs"] for l in here if l["bytes"] == at)
+    best = max((l for l in here if l["bytes"] == at), key=lambda l: l["gbs"])
+    return 1e9 * best["gbs"], best["limit"]
 
 
 def counted(r, cache):
@@ -93,8 +95,10 @@ def limit(r, limits, threads):
                     fma_seconds=flops(r) / fma if fma else 0)
     c = counted(r, next(l["bytes"] for l in limits if l["limit"] == "cache"))
     kinds = ("copy", "memcpy") if c["back"] else ("read",)
-    memory = c["bytes"] / stream_rate(limits, threads, kinds, c["resident"])
+    rate, loop = stream_rate(limits, threads, kinds, c["resident"])
+    memory = c["bytes"] / rate
     fma = fma_rate(limits, threads)
     compute = 2 * c["operations"] / fma if fma else 0
     name = ("copy" if c["back"] else "read") if memory >= compute else "arithmetic"
-    return dict(name=name, seconds=max(memory, compute), megabytes=1e-6 * c["bytes"])
+    return dict(name=name, seconds=max(memory, compute), megabytes=1e-6 * c["bytes"], loop=loop,
+                resident=c["resident"], compute_seconds=compute)

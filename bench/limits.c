@@ -3,6 +3,10 @@
  *
  *   npagg-limits [--seconds S] [--threads N]     S per try, on 1 and on N threads
  *   npagg-limits --only layer ...                BLIS alone
+ *   npagg-limits --serve [--threads N]           commands from the input, for bench/run.sh:
+ *       set KIND BYTES COUNTED   read, copy, memcpy or update, with arrays of so many bytes together
+ *       block N S                about S seconds of it on the N threads; the time for COUNTED bytes
+ *       end                      frees the arrays
  *
  * cache bytes of the second level; a megabyte if the system does not say
  * fma   multiply-adds of floats in registers        GFLOP/s
@@ -179,17 +183,20 @@ static void set_loop(limit_thread *t, int threads, limit_fn fn, int64_t count)
     }
 }
 
+enum { LOOPS = 4 };
+
+static const struct {
+    const char *name;
+    limit_fn fn;
+    int arrays;
+} loops[LOOPS] = {{"read", limit_read, 1},
+                  {"copy", limit_copy, 2},
+                  {"memcpy", limit_memcpy, 2},
+                  {"update", limit_update, 2}};
+
 /* bytes: of the arrays that a loop uses, all threads together. */
 static void print_stream(limit_thread *t, int threads, double seconds, int loop, int64_t bytes)
 {
-    static const struct {
-        const char *name;
-        limit_fn fn;
-        int arrays;
-    } loops[] = {{"read", limit_read, 1},
-                 {"copy", limit_copy, 2},
-                 {"memcpy", limit_memcpy, 2},
-                 {"update", limit_update, 2}};
     const int64_t count = bytes / loops[loop].arrays / threads / (int64_t)sizeof(float);
     set_loop(t, threads, loops[loop].fn, count);
     const double rate = measure_best(t, threads, seconds);
@@ -205,7 +212,7 @@ static void print_streams(int threads, double seconds)
     limit_thread t[MOST_THREADS];
     create_threads(t, threads, limit_read, most / threads / (int64_t)sizeof(float), 0);
     for (int64_t bytes = least; bytes <= most; bytes *= 2)
-        for (int loop = 0; loop < 4; loop++)
+        for (int loop = 0; loop < LOOPS; loop++)
             print_stream(t, threads, seconds, loop, bytes);
     destroy_threads(t, threads);
 }
@@ -250,20 +257,88 @@ static void print_cache(void)
            bytes > 0 ? bytes : 1L << 20);
 }
 
+/* A loop that takes turns with what it is the limit of. */
+typedef struct stream {
+    limit_thread t[MOST_THREADS];
+    int threads; /* 0: none is set */
+    double counted;
+} stream;
+
+static void set_stream(stream *s, int threads, const char *name, int64_t bytes, double counted)
+{
+    for (int i = 0; i < LOOPS; i++)
+        if (strcmp(name, loops[i].name) == 0) {
+            const int64_t count = bytes / loops[i].arrays / threads / (int64_t)sizeof(float);
+            create_threads(s->t, threads, loops[i].fn, count, 0);
+            s->threads = threads;
+            s->counted = counted;
+            return;
+        }
+    exit(2);
+}
+
+static void end_stream(stream *s)
+{
+    destroy_threads(s->t, s->threads);
+    s->threads = 0;
+}
+
+/* A try that is not counted tells how many repeats there are to be. */
+static double time_stream(stream *s, double wanted)
+{
+    double seconds;
+    set_repeats(s->t, s->threads, 1);
+    run_threads(s->t, s->threads, &seconds);
+    set_repeats(s->t, s->threads, 1 + (int64_t)(wanted / (seconds + 1e-9)));
+    return s->counted / run_threads(s->t, s->threads, &seconds);
+}
+
+static void serve(int threads)
+{
+    stream s = {.threads = 0};
+    char line[256], name[64];
+    double wanted, counted;
+    int64_t bytes;
+    while (fgets(line, sizeof line, stdin)) {
+        if (sscanf(line, "set %63s %" SCNd64 " %lf", name, &bytes, &counted) == 3) {
+            end_stream(&s);
+            set_stream(&s, threads, name, bytes, counted);
+            printf("{}\n");
+        } else if (sscanf(line, "block %*d %lf", &wanted) == 1 && s.threads > 0) {
+            printf("{\"seconds\": %.9g}\n", time_stream(&s, wanted));
+        } else {
+            end_stream(&s);
+            printf("{}\n");
+        }
+        fflush(stdout);
+    }
+    end_stream(&s);
+}
+
 int main(int argc, char **argv)
 {
     double seconds = 0.02;
-    int most = 2, only_layer = 0;
-    for (int i = 1; i + 1 < argc; i += 2) {
-        if (strcmp(argv[i], "--seconds") == 0)
-            seconds = atof(argv[i + 1]);
+    int most = 2, only_layer = 0, serving = 0;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--serve") == 0)
+            serving = 1;
+        else if (i + 1 == argc)
+            return 2;
+        else if (strcmp(argv[i], "--seconds") == 0)
+            seconds = atof(argv[++i]);
         else if (strcmp(argv[i], "--threads") == 0)
-            most = atoi(argv[i + 1]);
+            most = atoi(argv[++i]);
         else if (strcmp(argv[i], "--only") == 0)
-            only_layer = strcmp(argv[i + 1], "layer") == 0;
+            only_layer = strcmp(argv[++i], "layer") == 0;
+        else
+            return 2;
     }
     if (most < 1 || most > MOST_THREADS)
         return 2;
+    if (serving) {
+        serve(most);
+        return 0;
+    }
     if (!only_layer)
         print_cache();
     for (int threads = 1; threads <= most; threads = threads < most ? most : most + 1) {

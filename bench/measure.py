@@ -26,6 +26,7 @@ PEER_GROUPS = ("aggregation", "logz", "forward", "step", "posterior")
 PEER_TOO_LARGE = ("rba5-1x1000000x128",)
 PEAK_ROWS = ("rba5-1x1000000x128", "rba5-100x197x128", "step-image-rba5-s5")
 CHECK_MOST = 5_000_000  # numbers in m of a row that is compared
+TURNS_FROM = 1 << 25    # bytes of arrays from which on memory takes turns with what it binds
 PAUSE = 0.005           # between blocks: OpenMP's threads spin for a while after their work
 # Settings that some machines have for all programs, and that would be measured in place of what
 # the libraries do by themselves.
@@ -124,7 +125,7 @@ def forms_of(r):
 
 # --- times ----------------------------------------------------------------------------------------
 
-def contestants(o, row):
+def contestants(o, row, limit):
     """(label, program, its line for set, threads) of everything that takes turns."""
     r, name = parse_row(row["row"]), row["row"]
     todo = [(f"npagg {n}", o.ours, f"set {name}", n) for n in sorted({1, o.threads})]
@@ -134,11 +135,24 @@ def contestants(o, row):
                  for f in forms for n in o.peer_threads]
         if o.installed and not is_large(r):
             todo.append(("installed", o.installed, f"set {name} plain", o.threads))
+    loop = memory_loop(o, limit)
+    if loop:
+        todo.append(("limit", o.streams, f"set {loop}", o.threads))
     return todo
 
 
-def measure_row(o, row):
-    todo, times = contestants(o, row), {}
+def memory_loop(o, limit):
+    """The loop that takes turns with a row that memory binds: what a shared host leaves of it
+    changes from minute to minute. What stays in caches is measured once."""
+    if o.cpu_time or limit["name"] not in ("copy", "read") or limit["resident"] < TURNS_FROM:
+        return None
+    return (f"{limit['loop']} {min(limit['resident'], 1 << 30)} "
+            f"{round(1e6 * limit['megabytes'])}")
+
+
+def measure_row(o, row, limit):
+    todo, times = contestants(o, row, limit), {}
+    programs = {c[1] for c in todo}
     for program, line in {(p, s): None for _, p, s, _ in todo}:
         program.ask(line)
     for turn in range(o.blocks):
@@ -150,7 +164,7 @@ def measure_row(o, row):
             time.sleep(PAUSE)
         if turn == 2:
             todo = drop_slow(todo, times)
-    for program in {p for _, p, _, _ in contestants(o, row)}:
+    for program in programs:
         program.end() if is_large(parse_row(row["row"])) else program.ask("end")
     return {label: summary(t) for label, t in times.items()}
 
@@ -278,6 +292,7 @@ def choose_rows(o):
 def start_programs(o):
     clock = ["--cpu-time"] if o.cpu_time else []
     o.ours = Program([o.bench, *clock, "--serve"])
+    o.streams = Program([o.limits, "--serve", "--threads", str(o.threads)])
     o.tuned, o.installed, versions = {}, None, {}
     if not o.peer:
         return versions
@@ -296,7 +311,15 @@ def look_again(o, result, known):
         return
     result["limits"] = better_limits(result["limits"], measure_limits(o))
     for entry in result["rows"]:
-        entry["limit"] = accounting.limit(parse_row(entry["row"]), result["limits"], o.threads)
+        entry["limit"] = row_limit(o, entry["row"], result["limits"], entry["times"])
+
+
+def row_limit(o, name, limits, times):
+    """By what the machine can do at most, or what memory did in turns with the row."""
+    limit = accounting.limit(parse_row(name), limits, o.threads)
+    if "limit" in times:
+        limit["seconds"] = max(times["limit"][o.statistic], limit["compute_seconds"])
+    return limit
 
 
 def main():
@@ -322,13 +345,14 @@ def main():
         print(f"{row['row']} (load {os.getloadavg()[0]:.1f}) ...", file=sys.stderr)
         if o.peer and row["group"] in PEER_GROUPS:
             result["checks"] += check_row(o, r)
-        entry = dict(row, load=os.getloadavg()[0], times=measure_row(o, row))
-        entry["limit"] = accounting.limit(r, result["limits"], o.threads)
+        limit = accounting.limit(r, result["limits"], o.threads)
+        entry = dict(row, load=os.getloadavg()[0], times=measure_row(o, row, limit))
+        entry["limit"] = row_limit(o, row["row"], result["limits"], entry["times"])
         result["rows"].append(entry)
         report.write(o.out, result)
     look_again(o, result, known)
     result["peaks"] = measure_peaks(o, [r["row"] for r in rows])
-    for program in [o.ours, *o.tuned.values(), *filter(None, [o.installed])]:
+    for program in [o.ours, o.streams, *o.tuned.values(), *filter(None, [o.installed])]:
         program.end()
     report.write(o.out, result)
     report.draw(o.out, result)
